@@ -1,0 +1,27 @@
+"""What several tests share: where the real light fields are, and small tiles of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Folder of the real light fields; the test is skipped where it is absent."""
+    folder = SHARED / "data"
+    if not folder.is_dir():
+        pytest.skip("the real light fields are not beside the project")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def reference_folder() -> Path:
+    """Folder of the published implementation's output; the test is skipped where it is absent."""
+    folder = SHARED / "reference"
+    if not folder.is_dir():
+        pytest.skip("the reference output is not beside the project")
+    return folder
