@@ -88,7 +88,7 @@ class LightField:
 
     def __repr__(self) -> str:
         (rows, columns), (height, width) = self.grid, self.size
-        return f"LightField({self.name!r}, {rows}x{columns} views of {width}x{height}, {self.channels} channel(s))"
+        return f"LightField({self.name!r}, {rows}x{columns} views of {width}x{height}, {self.channels} ch)"
 
 
 def as_unit_views(array: ArrayLike, name: str = "light field") -> Views:
@@ -113,7 +113,9 @@ def as_unit_views(array: ArrayLike, name: str = "light field") -> Views:
     elif np.issubdtype(views.dtype, np.floating):
         low, high = float(views.min()), float(views.max())
         if not (np.isfinite(low) and np.isfinite(high)):
-            raise InputError(f"{name}: some values are NaN or infinite; replace them before (numpy.nan_to_num)")
+            raise InputError(
+                f"{name}: some values are NaN or infinite; replace them before (numpy.nan_to_num)"
+            )
         if low < -_ROUNDING or high > 1 + _ROUNDING:
             raise InputError(
                 f"{name}: float views are in [0, 1], these reach from {low:.4g} to {high:.4g}; divide by the white level"
