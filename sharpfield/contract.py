@@ -1,0 +1,63 @@
+"""What a method is: its name, its options, and how to load what runs it.
+
+A method raises the resolution of the luma of all views at once; `upscale` does the rest (tiles, color, progress).
+Nothing here imports NumPy or a compiler, so the list of methods is cheap to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sharpfield.observe import Camera
+    from sharpfield.parallel import Workers
+    from sharpfield.progress import ProgressCallback
+
+
+class Run(Protocol):
+    """Low-resolution luma (v, u, y, x) float32 in, high-resolution luma (v, u, Y, X) float32 out."""
+
+    def __call__(
+        self,
+        low: NDArray[np.float32],
+        camera: Camera,
+        options: Any,
+        workers: Workers,
+        progress: ProgressCallback,
+    ) -> NDArray[np.float32]:
+        """Raise the resolution of `low`, which `camera` made, by the camera's factor."""
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """The options of a method that has none."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to raise the resolution of a light field.
+
+    Parameters
+    ----------
+    name
+        What people type.
+    title
+        What it does, in one line.
+    reference
+        The paper, or the section of ours, that it is from.
+    options
+        Called without arguments, returns the class of its options: a frozen dataclass that validates itself.
+    load
+        Called without arguments, returns what runs it; the compiler is imported then and not before.
+    """
+
+    name: str
+    title: str
+    reference: str
+    options: Callable[[], type[Any]]
+    load: Callable[[], Run]
