@@ -106,3 +106,53 @@ def map_columns_first(
         _gathered(image[y], x_index, x_weight, wide[y])
     for y in range(out.shape[0]):
         _sum_of_rows(wide, y_index[y], y_weight[y], out[y])
+
+
+_VECTOR = types.Array(types.float32, 1, "C")
+_READ = types.Array(types.float32, 1, "C", readonly=True)
+
+
+# sums may be reordered so that they vectorise: the order depends on the length alone, never on threads
+@njit([types.float64(_READ, _READ)], nogil=True, cache=True, fastmath={"reassoc", "nsz"})
+def dot(a: Image, b: Image) -> float:
+    """Return sum of a b, summed in double precision."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += np.float64(a[i]) * np.float64(b[i])
+    return total
+
+
+@njit([types.float64(_VECTOR, _READ, types.float64)], nogil=True, cache=True, fastmath={"reassoc", "nsz"})
+def add_scaled_dot(a: Image, b: Image, scale: float) -> float:
+    """Do a += scale b, and return sum of a b."""
+    factor = np.float32(scale)
+    total = 0.0
+    for i in range(a.shape[0]):
+        a[i] += factor * b[i]
+        total += np.float64(a[i]) * np.float64(b[i])
+    return total
+
+
+@njit(
+    [types.float64(_VECTOR, _VECTOR, _READ, _READ, types.float64)],
+    nogil=True,
+    cache=True,
+    fastmath={"reassoc", "nsz"},
+)
+def descend(x: Image, residual: Image, direction: Image, image: Image, step: float) -> float:
+    """Do x += step direction and residual -= step image, and return the residual's squared norm."""
+    factor = np.float32(step)
+    total = 0.0
+    for i in range(x.shape[0]):
+        x[i] += factor * direction[i]
+        residual[i] -= factor * image[i]
+        total += np.float64(residual[i]) * np.float64(residual[i])
+    return total
+
+
+@njit([types.void(_VECTOR, _READ, types.float64)], nogil=True, cache=True)
+def scale_and_add(a: Image, b: Image, scale: float) -> None:
+    """Do a = scale a + b."""
+    factor = np.float32(scale)
+    for i in range(a.shape[0]):
+        a[i] = factor * a[i] + b[i]

@@ -1,0 +1,161 @@
+"""The warping matrices F: the square constraint (SQ) and the graph's own rows (DR), and their masks (eq. 11, 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfield.gb import kernels
+from sharpfield.gb.graph import Graph
+from sharpfield.gb.matches import adjacent_views, pad_views
+from sharpfield.gb.params import GBParams
+from sharpfield.parallel import Workers
+from sharpfield.progress import Progress, ProgressCallback, silent
+from sharpfield.resample import SeparableMap, Taps
+
+LowMask = Callable[[NDArray[np.uint8]], NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Warp:
+    """F from one view (the source) to an adjacent one (the target), and the mask H of its use.
+
+    Row i of F computes the target's pixel i as w u(j₁) + (1 - w) u(j₂) from the source.
+
+    Parameters
+    ----------
+    source, target
+        Numbers of the two views.
+    code
+        Displacement codes of the taps: (2, y, x), or (1, y, x) where the second is always `step` further on.
+    step
+        0, or the step from the first tap's code to the second's.
+    weight
+        w, the first tap's part (y, x).
+    offsets
+        Displacement of each code, as a step in the flattened view.
+    mask
+        H: 1 for a low-resolution sample all of whose pixels have a row in F, else 0.
+    """
+
+    source: int
+    target: int
+    code: NDArray[np.uint8]
+    step: int
+    weight: NDArray[np.float32]
+    offsets: NDArray[np.int64]
+    mask: NDArray[np.float32]
+
+    def apply(self, view: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return F u: the target view as the source shows it."""
+        result = np.empty_like(view)
+        kernels.warp_forward(view, self.code, self.step, self.weight, self.offsets, result)
+        return result
+
+    def adjoint_add(self, view: NDArray[np.float32], result: NDArray[np.float32]) -> None:
+        """Add Fᵀ of an image of the target to an image of the source."""
+        kernels.warp_adjoint(view, self.code, self.step, self.weight, self.offsets, result)
+
+
+def square_warps(
+    views: NDArray[np.float32],
+    grid: tuple[int, int],
+    params: GBParams,
+    camera: SeparableMap,
+    workers: Workers,
+    progress: ProgressCallback = silent,
+) -> list[list[Warp]]:
+    """Build the warps of GB-SQ on views (n, y, x): eq. 11 and 12; returns the warps from each view.
+
+    One δ* a pixel puts its projections on all four adjacent views between two pixels each, on the edges of one
+    square; the two are weighed by their similarity (eq. 10) to the pixel.
+    """
+    padded = pad_views(views, params.radius)
+    low, window = params.disparity[0], params.window
+    lowered = _mask_of(camera)
+    done = 0
+
+    def warps_to(target: int) -> list[Warp]:
+        nonlocal done
+        adjacent = adjacent_views(grid, target)
+        code = np.empty((1, *views.shape[1:]), np.uint8)
+        weight = np.empty((len(adjacent), *views.shape[1:]), np.float32)
+        missing = np.empty(weight.shape, np.uint8)
+        kernels.square_constraint(
+            padded,
+            target,
+            np.array(adjacent),
+            params.patch,
+            low,
+            window,
+            1 / params.sigma**2,
+            code[0],
+            weight,
+            missing,
+        )
+        disparities = np.arange(low, low + window)
+        done += 1
+        progress(Progress("square constraint", done / len(views)))
+        return [
+            Warp(
+                source,
+                target,
+                code,
+                1,
+                weight[m],
+                -(down * views.shape[2] + right) * disparities,
+                lowered(missing[m]),
+            )
+            for m, (source, down, right) in enumerate(adjacent)
+        ]
+
+    return _by_source(workers.map(warps_to, range(len(views))), len(views))
+
+
+def direct_warps(graph: Graph, camera: SeparableMap, workers: Workers) -> list[list[Warp]]:
+    """Build the warps of GB-DR: the graph's own edges, each row normalised to sum to 1 (end of section V-B)."""
+    lowered = _mask_of(camera)
+
+    def warps_to(target: int) -> list[Warp]:
+        warps = []
+        for edges in graph.edges[target]:
+            if not edges.adjacent:
+                continue
+            shape = edges.weight.shape[1:]
+            code, weight = np.empty((2, *shape), np.uint8), np.empty(shape, np.float32)
+            missing = np.empty(shape, np.uint8)
+            kernels.direct_rows(edges.code, edges.weight, code, weight, missing)
+            warps.append(Warp(edges.source, target, code, 0, weight, edges.offsets, lowered(missing)))
+        return warps
+
+    count = len(graph.edges)
+    return _by_source(workers.map(warps_to, range(count)), count)
+
+
+def _by_source(warps_to: list[list[Warp]], count: int) -> list[list[Warp]]:
+    """Order warps by the view they read: Fᵀ adds to that view, which so has one writer."""
+    warps_from: list[list[Warp]] = [[] for _ in range(count)]
+    for warps in warps_to:
+        for warp in warps:
+            warps_from[warp.source].append(warp)
+    return warps_from
+
+
+def _mask_of(camera: SeparableMap) -> LowMask:
+    """Return the function from pixels without a row to H: a sample counts if the camera sees no such pixel."""
+    sees = SeparableMap(_support(camera.y), _support(camera.x))
+
+    def mask(missing: NDArray[np.uint8]) -> NDArray[np.float32]:
+        if not missing.any():
+            return np.ones(sees.size_out, np.float32)
+        return (sees.apply(missing.astype(np.float32)) == 0).astype(np.float32)
+
+    return mask
+
+
+def _support(taps: Taps) -> Taps:
+    """Return the taps with weight 1 wherever the camera looks at all (bicubic taps have both signs)."""
+    return Taps(taps.index, (taps.weight != 0).astype(np.float32), taps.n_in)

@@ -1,0 +1,184 @@
+"""Solvers of quadratic problems that are known only by what they do to a vector.
+
+Vectors are float32 arrays of any shape, split along their first axis over the threads; sums are in double precision
+and added in the order of that axis, so any number of threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfield.kernels import add_scaled_dot, descend, dot, scale_and_add
+from sharpfield.parallel import Workers
+
+Vector = NDArray[np.float32]
+# apply(x, out) writes P x into out
+Apply = Callable[[Vector, Vector], None]
+# told after every step of conjugate gradient: the fraction of the work that is done at least
+Report = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver found.
+
+    Parameters
+    ----------
+    x
+        The solution.
+    iterations
+        Steps of conjugate gradient that it took.
+    residual
+        Of conjugate gradient: ||b - A x|| / ||b|| at the end (by its recurrence). Of the proximal point
+        algorithm: the root mean square change of the last step.
+    converged
+        Whether the tolerance was met, rather than the limit of steps.
+    steps
+        Proximal steps (1 for plain conjugate gradient).
+    """
+
+    x: Vector
+    iterations: int
+    residual: float
+    converged: bool
+    steps: int = 1
+
+
+def conjugate_gradient(
+    apply: Apply,
+    right_side: Vector,
+    start: Vector,
+    *,
+    shift: float = 0.0,
+    tolerance: float = 1e-6,
+    iterations: int = 100,
+    workers: Workers | None = None,
+    report: Report | None = None,
+) -> Solution:
+    """Solve (A + shift I) x = b for a symmetric positive definite A + shift I, from `start`.
+
+    Stops when the residual's norm is at most `tolerance` times that of b, or after `iterations` steps.
+
+    Parameters
+    ----------
+    apply
+        apply(x, out) writes A x into out.
+    right_side
+        b; not changed.
+    start
+        The first x; not changed.
+    """
+    workers = workers or Workers(1)
+    parts = range(start.shape[0])
+    x = np.array(start, np.float32, order="C")
+    image = np.empty_like(x)
+    apply(x, image)
+    residual = np.empty_like(x)
+
+    def first_residual(i: int) -> None:
+        np.subtract(right_side[i], image[i], out=residual[i])
+        if shift:
+            residual[i] -= np.float32(shift) * x[i]
+
+    workers.map(first_residual, parts)
+    direction = residual.copy()
+    xs, residuals, directions, images = (_rows(a) for a in (x, residual, direction, image))
+    scale = math.sqrt(_norm2(_rows(np.ascontiguousarray(right_side)), workers)) or 1.0
+    norm2 = _norm2(residuals, workers)
+    done = 0
+    while done < iterations and math.sqrt(norm2) > tolerance * scale:
+        apply(direction, image)
+        curvature = sum(workers.map(lambda i: add_scaled_dot(images[i], directions[i], shift), parts))
+        if not curvature > 0:  # rounding has used the residual up, or A is not positive definite
+            break
+        step = norm2 / curvature
+        new_norm2 = sum(
+            workers.map(lambda i: descend(xs[i], residuals[i], directions[i], images[i], step), parts)  # noqa: B023
+        )
+        ratio = new_norm2 / norm2
+        workers.map(lambda i: scale_and_add(directions[i], residuals[i], ratio), parts)  # noqa: B023
+        norm2 = new_norm2
+        done += 1
+        if report is not None:
+            report(done / iterations)
+    relative = math.sqrt(norm2) / scale
+    return Solution(x, done, relative, relative <= tolerance)
+
+
+def proximal_point(
+    apply: Apply,
+    linear: Vector,
+    start: Vector,
+    *,
+    beta: float,
+    steps: int,
+    tolerance: float,
+    cg_tolerance: float,
+    cg_iterations: int,
+    workers: Workers | None = None,
+    report: Report | None = None,
+) -> Solution:
+    """Minimise xᵀ P x / 2 + qᵀ x by the proximal point algorithm (paper, section V-C, Algorithm 1, lines 7-11).
+
+    Each step solves (P + I / β) z' = z / β - q by conjugate gradient from z, until the root mean square of z' - z
+    falls below `tolerance` or `steps` are done. P may be singular. Where the steps stop is part of the method:
+    a regularization that the exact minimiser lacks.
+
+    Parameters
+    ----------
+    apply
+        apply(x, out) writes P x into out.
+    linear
+        q.
+    start
+        The first z.
+    """
+    workers = workers or Workers(1)
+    z = start
+    total = 0
+    change = math.inf
+    done = 0
+    right_side = np.empty_like(linear)
+
+    def form_right_side(i: int) -> None:
+        np.multiply(z[i], np.float32(1 / beta), out=right_side[i])
+        right_side[i] -= linear[i]
+
+    def squared_change(i: int) -> float:
+        difference = np.ascontiguousarray(new.x[i] - z[i]).reshape(-1)
+        return float(dot(difference, difference))
+
+    while done < steps and change >= tolerance:
+        workers.map(form_right_side, range(len(z)))
+        new = conjugate_gradient(
+            apply,
+            right_side,
+            z,
+            shift=1 / beta,
+            tolerance=cg_tolerance,
+            iterations=cg_iterations,
+            workers=workers,
+            report=report if steps == 1 else None,
+        )
+        change = math.sqrt(sum(workers.map(squared_change, range(len(z)))) / z.size)
+        z = new.x
+        total += new.iterations
+        done += 1
+        if report is not None and steps > 1:
+            # the change shrinks about geometrically: its logarithm tells how far the way is
+            way = math.log(max(change, tolerance) / 0.02) / math.log(min(tolerance, 0.01) / 0.02)
+            report(max(done / steps, min(max(way, 0.0), 1.0)))
+    return Solution(z, total, change, change < tolerance, done)
+
+
+def _rows(array: Vector) -> Vector:
+    return array.reshape(array.shape[0], -1)
+
+
+def _norm2(rows: Vector, workers: Workers) -> float:
+    return sum(workers.map(lambda i: float(dot(rows[i], rows[i])), range(len(rows))))
