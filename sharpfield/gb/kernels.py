@@ -282,60 +282,96 @@ def square_constraint(views, target, neighbours, patch, low, window, scale, code
 
 
 @compiled
-def direct_rows(edge_code, edge_weight, code, weight, missing):
-    """Normalise the (at most two) graph edges of every pixel to one neighbour into a warp row (end of V-B)."""
-    height, width = missing.shape
+def row_scales(edge_weight, scale):
+    """Write 1 / (sum of a pixel's edge weights to one neighbour), 0 where it has none (end of section V-B)."""
+    kept, height, width = edge_weight.shape
     for y in range(height):
+        row = scale[y]
         for x in range(width):
-            one, two = edge_weight[0, y, x], edge_weight[1, y, x]
-            total = one + two
-            missing[y, x] = 1 if total == 0 else 0
-            weight[y, x] = one / total if total > 0 else 0
-            first, second = edge_code[0, y, x], edge_code[1, y, x]
-            # an edge of no weight may point anywhere: let both taps be the one that counts
-            code[0, y, x] = first if one > 0 else second
-            code[1, y, x] = second if two > 0 else first
+            row[x] = 0
+        for slot in range(kept):
+            weights = edge_weight[slot, y]
+            for x in range(width):
+                row[x] += weights[x]
+        for x in range(width):
+            row[x] = 1 / row[x] if row[x] > 0 else 0
 
 
 @compiled
-def warp_forward(source, code, step, weight, offsets, result):
-    """Write result(p) = w source(p + o) + (1 - w) source(p + o'), the two taps of each row of a warp.
-
-    `code` is (1 or 2, y, x); with one plane the second tap is the code `step` further on.
-    """
+def square_forward(source, code, weight, offsets, result):
+    """Write result(p) = w source(p + o) + (1 - w) source(p + o'), o and o' the displacements of code and code + 1."""
     height, width = weight.shape
     flat = source.reshape(-1)
-    second = code.shape[0] - 1
     limit = flat.shape[0] - 1
     for y in range(height):
-        first_codes, second_codes, weights, row = code[0, y], code[second, y], weight[y], result[y]
+        codes, weights, row = code[y], weight[y], result[y]
         base = y * width
         for x in range(width):
             here = base + x
             # a tap outside the view weighs 0; it must only not be read there
-            near = min(max(here + offsets[first_codes[x]], 0), limit)
-            far = min(max(here + offsets[second_codes[x] + step], 0), limit)
+            near = min(max(here + offsets[codes[x]], 0), limit)
+            far = min(max(here + offsets[codes[x] + 1], 0), limit)
             b = flat[far]
             row[x] = b + weights[x] * (flat[near] - b)
 
 
 @compiled
-def warp_adjoint(target, code, step, weight, offsets, result):
-    """Add the transposed warp of `target` to `result`."""
+def square_adjoint_add(target, code, weight, offsets, result):
+    """Add the transpose of `square_forward`, applied to `target`, to `result`."""
     height, width = weight.shape
     flat = result.reshape(-1)
-    second = code.shape[0] - 1
     limit = flat.shape[0] - 1
     for y in range(height):
-        first_codes, second_codes, weights, row = code[0, y], code[second, y], weight[y], target[y]
+        codes, weights, row = code[y], weight[y], target[y]
         base = y * width
         # two passes: neighbouring pixels often share a tap, and adding twice to one place in a row would wait
         for x in range(width):
-            near = min(max(base + x + offsets[first_codes[x]], 0), limit)
+            near = min(max(base + x + offsets[codes[x]], 0), limit)
             flat[near] += weights[x] * row[x]
         for x in range(width):
-            far = min(max(base + x + offsets[second_codes[x] + step], 0), limit)
+            far = min(max(base + x + offsets[codes[x] + 1], 0), limit)
             flat[far] += row[x] - weights[x] * row[x]
+
+
+@compiled
+def edges_forward(source, code, weight, scale, offsets, result):
+    """Write result(p) = scale(p) times the sum of w source(p + o) over the pixel's edges."""
+    kept, height, width = weight.shape
+    flat = source.reshape(-1)
+    limit = flat.shape[0] - 1
+    for y in range(height):
+        row = result[y]
+        base = y * width
+        for x in range(width):
+            row[x] = 0
+        for slot in range(kept):
+            codes, weights = code[slot, y], weight[slot, y]
+            for x in range(width):
+                # an empty slot weighs 0 and may point outside; it must only not be read there
+                there = min(max(base + x + offsets[codes[x]], 0), limit)
+                row[x] += weights[x] * flat[there]
+        scales = scale[y]
+        for x in range(width):
+            row[x] *= scales[x]
+
+
+@compiled
+def edges_adjoint_add(target, code, weight, scale, offsets, result):
+    """Add the transpose of `edges_forward`, applied to `target`, to `result`."""
+    kept, height, width = weight.shape
+    flat = result.reshape(-1)
+    limit = flat.shape[0] - 1
+    scaled = np.empty(width, np.float32)
+    for y in range(height):
+        row, scales = target[y], scale[y]
+        base = y * width
+        for x in range(width):
+            scaled[x] = row[x] * scales[x]
+        for slot in range(kept):
+            codes, weights = code[slot, y], weight[slot, y]
+            for x in range(width):
+                there = min(max(base + x + offsets[codes[x]], 0), limit)
+                flat[there] += weights[x] * scaled[x]
 
 
 @compiled

@@ -20,7 +20,7 @@ Views = NDArray[np.float32]
 class Problem:
     """F = F₁ + λ₂ F₂ + λ₃ F₃ for high-resolution views u (n, y, x).
 
-    F₁ = Σₖ ||S B uₖ - vₖ||², F₂ = ΣₖΣ ||H (S B F uₖ - vₖ')||² over the views k' beside k, F₃ = uᵀ L u.
+    F₁ = Σₖ ||S B uₖ - vₖ||², F₂ = ΣₖΣ ||H (S B F uₖ - vₖ')||² over the neighbours k' of k, F₃ = uᵀ L u.
     The gradient is P u + q; the paper's "P u - q" is a slip of sign.
 
     Parameters
@@ -30,7 +30,7 @@ class Problem:
     camera
         S B.
     warps
-        For each view k, the warps F from it to the views beside it.
+        For each view k, the warps F from it to its neighbours.
     graph
         The graph whose Laplacian is L.
     params

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpfield.gb import kernels
-from sharpfield.gb.graph import Graph
+from sharpfield.gb.graph import Edges, Graph
 from sharpfield.gb.matches import adjacent_views, pad_views
 from sharpfield.gb.params import GBParams
 from sharpfield.parallel import Workers
@@ -19,45 +20,98 @@ from sharpfield.resample import SeparableMap, Taps
 LowMask = Callable[[NDArray[np.uint8]], NDArray[np.float32]]
 
 
-@dataclass(frozen=True)
-class Warp:
-    """F from one view (the source) to an adjacent one (the target), and the mask H of its use.
+class Warp(Protocol):
+    """F from one view (the source) to a neighbouring one (the target), and the mask H of its use.
 
-    Row i of F computes the target's pixel i as w u(j₁) + (1 - w) u(j₂) from the source.
+    Row i of F computes the target's pixel i as a convex combination of pixels of the source.
+    """
+
+    @property
+    def source(self) -> int:
+        """Number of the view that is warped."""
+
+    @property
+    def target(self) -> int:
+        """Number of the view that it becomes."""
+
+    @property
+    def mask(self) -> NDArray[np.float32]:
+        """H: 1 for a low-resolution sample all of whose pixels have a row in F, else 0."""
+
+    def apply(self, view: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return F u: the target view as the source shows it."""
+
+    def adjoint_add(self, view: NDArray[np.float32], result: NDArray[np.float32]) -> None:
+        """Add Fᵀ of an image of the target to an image of the source."""
+
+
+@dataclass(frozen=True)
+class SquareWarp:
+    """A warp of GB-SQ: row i is w u(j₁) + (1 - w) u(j₂), the disparities of j₁ and j₂ being δ and δ + 1.
 
     Parameters
     ----------
-    source, target
-        Numbers of the two views.
     code
-        Displacement codes of the taps: (2, y, x), or (1, y, x) where the second is always `step` further on.
-    step
-        0, or the step from the first tap's code to the second's.
+        δ less the window's lowest disparity (y, x); the same array for all warps to one target.
     weight
-        w, the first tap's part (y, x).
+        w (y, x).
     offsets
         Displacement of each code, as a step in the flattened view.
-    mask
-        H: 1 for a low-resolution sample all of whose pixels have a row in F, else 0.
     """
 
     source: int
     target: int
     code: NDArray[np.uint8]
-    step: int
     weight: NDArray[np.float32]
     offsets: NDArray[np.int64]
     mask: NDArray[np.float32]
 
     def apply(self, view: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return F u: the target view as the source shows it."""
+        """Return F u."""
         result = np.empty_like(view)
-        kernels.warp_forward(view, self.code, self.step, self.weight, self.offsets, result)
+        kernels.square_forward(view, self.code, self.weight, self.offsets, result)
         return result
 
     def adjoint_add(self, view: NDArray[np.float32], result: NDArray[np.float32]) -> None:
-        """Add Fᵀ of an image of the target to an image of the source."""
-        kernels.warp_adjoint(view, self.code, self.step, self.weight, self.offsets, result)
+        """Add Fᵀ of an image to `result`."""
+        kernels.square_adjoint_add(view, self.code, self.weight, self.offsets, result)
+
+
+@dataclass(frozen=True)
+class DirectWarp:
+    """A warp of GB-DR: the target's edges in the graph, each row divided by its sum.
+
+    Parameters
+    ----------
+    edges
+        The target's edges to the source.
+    scale
+        1 / (sum of a pixel's weights) (y, x); 0 where it has no edge.
+    """
+
+    target: int
+    edges: Edges
+    scale: NDArray[np.float32]
+    mask: NDArray[np.float32]
+
+    @property
+    def source(self) -> int:
+        """Number of the view that is warped."""
+        return self.edges.source
+
+    def apply(self, view: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return F u."""
+        result = np.empty_like(view)
+        kernels.edges_forward(
+            view, self.edges.code, self.edges.weight, self.scale, self.edges.offsets, result
+        )
+        return result
+
+    def adjoint_add(self, view: NDArray[np.float32], result: NDArray[np.float32]) -> None:
+        """Add Fᵀ of an image to `result`."""
+        kernels.edges_adjoint_add(
+            view, self.edges.code, self.edges.weight, self.scale, self.edges.offsets, result
+        )
 
 
 def square_warps(
@@ -81,7 +135,7 @@ def square_warps(
     def warps_to(target: int) -> list[Warp]:
         nonlocal done
         adjacent = adjacent_views(grid, target)
-        code = np.empty((1, *views.shape[1:]), np.uint8)
+        code = np.empty(views.shape[1:], np.uint8)
         weight = np.empty((len(adjacent), *views.shape[1:]), np.float32)
         missing = np.empty(weight.shape, np.uint8)
         kernels.square_constraint(
@@ -92,7 +146,7 @@ def square_warps(
             low,
             window,
             1 / params.sigma**2,
-            code[0],
+            code,
             weight,
             missing,
         )
@@ -100,11 +154,10 @@ def square_warps(
         done += 1
         progress(Progress("square constraint", done / len(views)))
         return [
-            Warp(
+            SquareWarp(
                 source,
                 target,
                 code,
-                1,
                 weight[m],
                 -(down * views.shape[2] + right) * disparities,
                 lowered(missing[m]),
@@ -116,19 +169,19 @@ def square_warps(
 
 
 def direct_warps(graph: Graph, camera: SeparableMap, workers: Workers) -> list[list[Warp]]:
-    """Build the warps of GB-DR: the graph's own edges, each row normalised to sum to 1 (end of section V-B)."""
+    """Build the warps of GB-DR: the graph's own edges, each row normalised to sum to 1 (end of section V-B).
+
+    They lead to all eight neighbouring views, as the edges do. The paper restricts 𝒩ₖ⁺ to four when it builds the
+    warps of GB-SQ; its figures for GB-DR come out with eight (docs/method.md).
+    """
     lowered = _mask_of(camera)
 
     def warps_to(target: int) -> list[Warp]:
-        warps = []
+        warps: list[Warp] = []
         for edges in graph.edges[target]:
-            if not edges.adjacent:
-                continue
-            shape = edges.weight.shape[1:]
-            code, weight = np.empty((2, *shape), np.uint8), np.empty(shape, np.float32)
-            missing = np.empty(shape, np.uint8)
-            kernels.direct_rows(edges.code, edges.weight, code, weight, missing)
-            warps.append(Warp(edges.source, target, code, 0, weight, edges.offsets, lowered(missing)))
+            scale = np.empty(edges.weight.shape[1:], np.float32)
+            kernels.row_scales(edges.weight, scale)
+            warps.append(DirectWarp(target, edges, scale, lowered((scale == 0).view(np.uint8))))
         return warps
 
     count = len(graph.edges)
