@@ -36,6 +36,7 @@ class LightField:
         Where it was read from; empty for an array.
     bits
         Bits a sample had where it came from (8, 16, 32 for float); writers keep them when the format can.
+        An array of uint8 or uint16 sets it; for a float array it is 8 unless said otherwise.
     notes
         What a reader changed on the way in, in words ("alpha channel dropped").
     metadata
@@ -50,6 +51,9 @@ class LightField:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        dtype = np.asarray(self.views).dtype
+        if dtype.kind == "u":  # an integer array says itself how many bits it has
+            object.__setattr__(self, "bits", 8 * dtype.itemsize)
         views = as_unit_views(self.views, self.name)
         object.__setattr__(self, "views", views)
 
@@ -104,9 +108,10 @@ def as_unit_views(array: ArrayLike, name: str = "light field") -> Views:
         raise InputError(f"{name}: the array is empty, shape {views.shape}")
     if views.shape[4] not in (1, 3):
         raise InputError(
-            f"{name}: views have 1 or 3 channels; the last axis of this array has {views.shape[4]} (shape {views.shape})"
+            f"{name}: views have 1 or 3 channels; the last axis of this array has {views.shape[4]} "
+            f"(shape {views.shape})"
         )
-    if views.dtype in (np.uint8, np.uint16):
+    if views.dtype.kind == "u" and views.dtype.itemsize <= 2:  # of either byte order
         top = np.float32(np.iinfo(views.dtype).max)
         unit = views.astype(np.float32)
         unit /= top
@@ -118,7 +123,8 @@ def as_unit_views(array: ArrayLike, name: str = "light field") -> Views:
             )
         if low < -_ROUNDING or high > 1 + _ROUNDING:
             raise InputError(
-                f"{name}: float views are in [0, 1], these reach from {low:.4g} to {high:.4g}; divide by the white level"
+                f"{name}: float views are in [0, 1], these reach from {low:.4g} to {high:.4g}; "
+                "divide by the white level"
             )
         unit = views.astype(np.float32, copy=views.flags.writeable)
         if low < 0 or high > 1:
