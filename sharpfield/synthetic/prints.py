@@ -88,7 +88,7 @@ def clock(radius: float) -> Raster:
         draw.line([at(minute / 60, long), at(minute / 60, 0.88)], fill="#20242c", width=round(wide * _FINE))
     for hour in range(1, 13):
         draw.text(at(hour / 12, 0.66), str(hour), fill="#20242c", font=_font(0.20 * radius), anchor="mm")
-    draw.text(at(0.5, 0.30), "four by five", fill="#5b6470", font=_font(0.125 * radius), anchor="mm")
+    draw.text(at(0.5, 0.30), "five by five", fill="#5b6470", font=_font(0.125 * radius), anchor="mm")
     draw.line([at(0.64, 0.10), at(0.139, 0.44)], fill="#20242c", width=round(0.050 * middle))
     draw.line([at(0.20, 0.12), at(0.70, 0.72)], fill="#20242c", width=round(0.032 * middle))
     draw.line([at(0.42, 0.20), at(0.92, 0.80)], fill="#c8322b", width=round(0.9 * _FINE))

@@ -104,16 +104,21 @@ def render(
 
     Memory beyond the result is a few megabytes a thread. The result does not depend on the number of threads.
     """
+    if len(surfaces) > 256:
+        raise OptionError(f"a scene has at most 256 surfaces, not {len(surfaces)}")
     places = offsets(grid)
+    for surface in surfaces:  # refused before any work, rather than at the outermost view
+        for down, right in places:
+            surface.plane.facing(down, right)
     views = np.empty((len(places), *size, 3), np.float32)
     disparity = np.empty((len(places), *size), np.float32)
-    surface = np.empty((len(places), *size), np.uint8)
+    which = np.empty((len(places), *size), np.uint8)
     done = count(1)
 
     def one(index: int) -> None:
         down, right = places[index]
         _view(surfaces, down, right, supersampling, views[index])
-        _truth(surfaces, down, right, disparity[index], surface[index])
+        _truth(surfaces, down, right, disparity[index], which[index])
         progress(Progress("rendering the scene", next(done) / len(places)))
 
     with Workers(threads) as workers:
@@ -122,8 +127,8 @@ def render(
     return Scene(
         LightField(views.reshape(*grid, *size, 3), name=name),
         disparity.reshape(*grid, *size),
-        surface.reshape(*grid, *size),
-        tuple(surface.name for surface in surfaces),
+        which.reshape(*grid, *size),
+        tuple(each.name for each in surfaces),
         details or {},
     )
 
@@ -169,6 +174,8 @@ def _front(
             nearer &= surface.mask(t, s)
         np.copyto(front[window], d, where=nearer)
         np.copyto(which[window], number, where=nearer)
+    if front.min() == -np.inf:
+        raise OptionError("some rays meet no surface; put a surface without a mask behind the others")
     return front, which
 
 

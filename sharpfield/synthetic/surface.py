@@ -43,9 +43,10 @@ class Plane:
 
     def seen_from(self, down: float, right: float, y: Floats, x: Floats) -> Floats:
         """Return the disparity that rays of another view meet: d (1 - gy down - gx right) = d(y, x)."""
-        return self.at(y, x) / self._facing(down, right)
+        return self.at(y, x) / self.facing(down, right)
 
-    def _facing(self, down: float, right: float) -> float:
+    def facing(self, down: float, right: float) -> float:
+        """Return 1 - gy down - gx right, 0 for a plane seen edge-on, or refuse a plane seen from behind."""
         facing = 1.0 - self.gy * down - self.gx * right
         if facing < _MOST_OBLIQUE:
             raise OptionError(
