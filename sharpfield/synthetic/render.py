@@ -102,7 +102,7 @@ def render(
 ) -> Scene:
     """Render surfaces; the first ones lie behind where disparities are equal.
 
-    Memory beyond the result is a few megabytes a thread. The result does not depend on the number of threads.
+    Memory beyond the result is some twenty megabytes a thread. The result does not depend on the number of threads.
     """
     if len(surfaces) > 256:
         raise OptionError(f"a scene has at most 256 surfaces, not {len(surfaces)}")
@@ -124,6 +124,7 @@ def render(
     with Workers(threads) as workers:
         workers.map(one, range(len(places)))
     np.clip(views, 0, 1, out=views)
+    views.flags.writeable = False  # so that the light field takes them without a copy
     return Scene(
         LightField(views.reshape(*grid, *size, 3), name=name),
         disparity.reshape(*grid, *size),
