@@ -1,0 +1,130 @@
+"""Every method by name, in the order in which tables show them; nothing is loaded before it is run.
+
+A method is in one line of `_METHODS`. Importing this file loads neither NumPy nor the compiler, so the command line
+can list the methods and their options at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from sharpfield.contract import Method, Run
+from sharpfield.errors import OptionError
+
+DEFAULT_METHOD = "gb-sq"
+DEFAULT_PRESET = "fast"
+
+Presets = Mapping[str, Mapping[str, Any]]
+
+# a method without a schedule of its own does the same in every preset
+_PLAIN_PRESETS: Presets = {"fast": {}, "paper": {}}
+
+
+def _gb_options() -> type[Any]:
+    from sharpfield.gb.params import GBParams
+
+    return GBParams
+
+
+def _gb_run(name: str) -> Run:
+    run: Run = getattr(importlib.import_module("sharpfield.gb.method"), name)
+    return run
+
+
+_GB_DIRECT = Method(
+    name="gb-dr",
+    title="graph-based, every pixel warped directly along the graph",
+    reference="Rossi & Frossard, the paper's GB-DR (sections IV and V)",
+    options=_gb_options,
+    load=lambda: _gb_run("run_direct"),
+)
+
+_GB_SQUARE = Method(
+    name="gb-sq",
+    title="graph-based, one disparity in four directions at every pixel",
+    reference="Rossi & Frossard, the paper's GB-SQ (sections IV and V)",
+    options=_gb_options,
+    load=lambda: _gb_run("run_square"),
+)
+
+# name -> the Method itself, or the module and the name in it where it is kept
+_METHODS: dict[str, Method | tuple[str, str]] = {
+    "bilinear": ("sharpfield.methods.interpolation", "bilinear"),
+    "bicubic": ("sharpfield.methods.interpolation", "bicubic"),
+    "gb-dr": _GB_DIRECT,
+    "gb-sq": _GB_SQUARE,
+}
+
+# module that holds the presets of a method's options
+_PRESETS: dict[str, str] = {"gb-dr": "sharpfield.gb.params", "gb-sq": "sharpfield.gb.params"}
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all methods."""
+    return tuple(_METHODS)
+
+
+def find(name: str) -> Method:
+    """Return the method of that name, or say which there are."""
+    entry = _METHODS.get(name)
+    if entry is None:
+        raise OptionError(f"no method is called {name!r}{_meant(name, names())}; there are {_list(names())}")
+    if isinstance(entry, Method):
+        return entry
+    method: Method = getattr(importlib.import_module(entry[0]), entry[1])
+    return method
+
+
+def methods() -> tuple[Method, ...]:
+    """Return all methods."""
+    return tuple(find(name) for name in names())
+
+
+def presets(name: str) -> Presets:
+    """Return the presets of a method: name of the preset to the option values that differ from the defaults."""
+    find(name)
+    if name not in _PRESETS:
+        return _PLAIN_PRESETS
+    found: Presets = importlib.import_module(_PRESETS[name]).PRESETS
+    return found
+
+
+def make_options(name: str, preset: str = DEFAULT_PRESET, given: Mapping[str, Any] | None = None) -> Any:
+    """Return a method's options: its defaults, changed by the preset, changed by what was given.
+
+    Parameters
+    ----------
+    name
+        The method.
+    preset
+        `fast`, or `paper` for the schedule of the paper.
+    given
+        Values by the name of the option.
+
+    Raises
+    ------
+    OptionError
+        No such method, preset or option, or a value without meaning.
+    """
+    kind, known, given = find(name).options(), presets(name), dict(given or {})
+    if preset not in known:
+        raise OptionError(f"no preset is called {preset!r}{_meant(preset, known)}; there are {_list(known)}")
+    own = [each.name for each in fields(kind)]
+    for option in given:
+        if option not in own:
+            allowed = f"its options are {_list(own)}" if own else "it has none"
+            raise OptionError(f"{name} has no option {option!r}{_meant(option, own)}; {allowed}")
+    return kind(**{**known[preset], **given})
+
+
+def _meant(word: str, known: Any) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _list(known: Any) -> str:
+    return ", ".join(known)
