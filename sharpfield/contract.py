@@ -39,6 +39,40 @@ class NoOptions:
 
 
 @dataclass(frozen=True)
+class Need:
+    """What a method needs to run on a light field.
+
+    Parameters
+    ----------
+    options
+        The options, with what the light field makes impossible taken back.
+    notes
+        What was taken back, in words.
+    halo
+        How far around a tile the method must see for its inside to come out as in one piece, HR pixels.
+    bytes_per_pixel
+        Memory that it holds at its peak, per high-resolution pixel of all views.
+    """
+
+    options: Any
+    notes: tuple[str, ...] = ()
+    halo: int = 0
+    bytes_per_pixel: float = 16
+
+
+class Plan(Protocol):
+    """Tell what a method needs for views (v, u) of a high-resolution size (Y, X), or raise why it cannot."""
+
+    def __call__(self, options: Any, grid: tuple[int, int], size_hr: tuple[int, int]) -> Need:
+        """Return the need; an OptionError or InputError says what to change."""
+
+
+def plain_need(options: Any, grid: tuple[int, int], size_hr: tuple[int, int]) -> Need:
+    """Tell the need of a method that treats every pixel from a few around it."""
+    return Need(options, halo=8)
+
+
+@dataclass(frozen=True)
 class Method:
     """One way to raise the resolution of a light field.
 
@@ -54,6 +88,8 @@ class Method:
         Called without arguments, returns the class of its options: a frozen dataclass that validates itself.
     load
         Called without arguments, returns what runs it; the compiler is imported then and not before.
+    plan
+        Tells what it needs to run on a light field.
     """
 
     name: str
@@ -61,3 +97,4 @@ class Method:
     reference: str
     options: Callable[[], type[Any]]
     load: Callable[[], Run]
+    plan: Plan = plain_need

@@ -19,7 +19,7 @@ from sharpfield.parallel import Workers
 Vector = NDArray[np.float32]
 # apply(x, out) writes P x into out
 Apply = Callable[[Vector, Vector], None]
-# told after every step of conjugate gradient: the fraction of the work that is done at least
+# told after every proximal step: the part of the work that is done, about
 Report = Callable[[float], None]
 
 
@@ -35,7 +35,7 @@ class Solution:
         Steps of conjugate gradient that it took.
     residual
         Of conjugate gradient: ||b - A x|| / ||b|| at the end (by its recurrence). Of the proximal point
-        algorithm: the root mean square change of the last step.
+        algorithm: the root mean square of the gradient.
     converged
         Whether the tolerance was met, rather than the limit of steps.
     steps
@@ -57,12 +57,13 @@ def conjugate_gradient(
     shift: float = 0.0,
     tolerance: float = 1e-6,
     iterations: int = 100,
+    least: int = 0,
     workers: Workers | None = None,
-    report: Report | None = None,
 ) -> Solution:
     """Solve (A + shift I) x = b for a symmetric positive definite A + shift I, from `start`.
 
-    Stops when the residual's norm is at most `tolerance` times that of b, or after `iterations` steps.
+    Stops when the residual's norm is at most `tolerance` times that of b (but not before `least` steps), or after
+    `iterations` steps.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def conjugate_gradient(
     scale = math.sqrt(_norm2(_rows(np.ascontiguousarray(right_side)), workers)) or 1.0
     norm2 = _norm2(residuals, workers)
     done = 0
-    while done < iterations and math.sqrt(norm2) > tolerance * scale:
+    while done < iterations and (math.sqrt(norm2) > tolerance * scale or (done < least and norm2 > 0)):
         apply(direction, image)
         curvature = sum(workers.map(lambda i: add_scaled_dot(images[i], directions[i], shift), parts))
         if not curvature > 0:  # rounding has used the residual up, or A is not positive definite
@@ -104,8 +105,6 @@ def conjugate_gradient(
         workers.map(lambda i: scale_and_add(directions[i], residuals[i], ratio), parts)  # noqa: B023
         norm2 = new_norm2
         done += 1
-        if report is not None:
-            report(done / iterations)
     relative = math.sqrt(norm2) / scale
     return Solution(x, done, relative, relative <= tolerance)
 
@@ -116,6 +115,7 @@ def proximal_point(
     start: Vector,
     *,
     beta: float,
+    growth: float = 1.0,
     steps: int,
     tolerance: float,
     cg_tolerance: float,
@@ -125,9 +125,9 @@ def proximal_point(
 ) -> Solution:
     """Minimise xᵀ P x / 2 + qᵀ x by the proximal point algorithm (paper, section V-C, Algorithm 1, lines 7-11).
 
-    Each step solves (P + I / β) z' = z / β - q by conjugate gradient from z, until the root mean square of z' - z
-    falls below `tolerance` or `steps` are done. P may be singular. Where the steps stop is part of the method:
-    a regularization that the exact minimiser lacks.
+    Each step solves (P + I / β) z' = z / β - q by conjugate gradient from z, until the root mean square of
+    (z' - z) / β, which is the gradient at z', falls below `tolerance`, or `steps` are done. P may be singular. Where
+    the steps stop is part of the method: a regularization that the exact minimiser lacks.
 
     Parameters
     ----------
@@ -135,13 +135,18 @@ def proximal_point(
         apply(x, out) writes P x into out.
     linear
         q.
+    growth
+        What β is multiplied by after each step, at most: it grows no further than to where the gradient should
+        meet the tolerance. With 1 it stays, as in the paper.
     start
         The first z.
     """
     workers = workers or Workers(1)
     z = start
     total = 0
-    change = math.inf
+    gradient = math.inf
+    elapsed = 0.0
+    last = (math.inf, 0.0)
     done = 0
     right_side = np.empty_like(linear)
 
@@ -153,7 +158,14 @@ def proximal_point(
         difference = np.ascontiguousarray(new.x[i] - z[i]).reshape(-1)
         return float(dot(difference, difference))
 
-    while done < steps and change >= tolerance:
+    def remaining(gradient: float, elapsed: float) -> float:
+        # the gradient falls about as a power of the sum of all β: what of it is left until it meets the tolerance
+        if not (last[0] > gradient > tolerance and last[1] > 0):
+            return math.inf
+        power = math.log(last[0] / gradient) / math.log(elapsed / last[1])
+        return max(elapsed * ((gradient / tolerance) ** (1 / power) - 1), beta / 8)
+
+    while done < steps and gradient >= tolerance:
         workers.map(form_right_side, range(len(z)))
         new = conjugate_gradient(
             apply,
@@ -162,18 +174,21 @@ def proximal_point(
             shift=1 / beta,
             tolerance=cg_tolerance,
             iterations=cg_iterations,
+            least=1,  # without a step there would be no gradient to stop by
             workers=workers,
-            report=report if steps == 1 else None,
         )
-        change = math.sqrt(sum(workers.map(squared_change, range(len(z)))) / z.size)
+        gradient = math.sqrt(sum(workers.map(squared_change, range(len(z)))) / z.size) / beta
         z = new.x
+        elapsed += beta
+        beta = min(beta * growth, remaining(gradient, elapsed)) if growth > 1 else beta
+        last = gradient, elapsed
         total += new.iterations
         done += 1
-        if report is not None and steps > 1:
-            # the change shrinks about geometrically: its logarithm tells how far the way is
-            way = math.log(max(change, tolerance) / 0.02) / math.log(min(tolerance, 0.01) / 0.02)
+        if report is not None:
+            # the gradient shrinks about geometrically: its logarithm tells how far the way is
+            way = math.log(max(gradient, tolerance) / 0.02) / math.log(min(tolerance, 0.01) / 0.02)
             report(max(done / steps, min(max(way, 0.0), 1.0)))
-    return Solution(z, total, change, change < tolerance, done)
+    return Solution(z, total, gradient, gradient < tolerance, done)
 
 
 def _rows(array: Vector) -> Vector:

@@ -16,6 +16,7 @@ from sharpfield.interpolate import interpolate
 from sharpfield.observe import Camera
 from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, part, silent
+from sharpfield.resample import SeparableMap
 from sharpfield.solver import proximal_point
 
 Variant = Literal["square", "direct"]
@@ -55,29 +56,44 @@ def super_resolve(
     seen = camera.map((u.shape[1], u.shape[2]))
     for iteration in range(params.iterations):
         step = part(progress, iteration / params.iterations, (iteration + 1) / params.iterations)
-        graph = build_graph(u, grid, params, workers, part(step, 0, _MATCHING))
-        if variant == "square":
-            told = part(step, _MATCHING, _MATCHING + _WARPING)
-            warps = square_warps(u, grid, params, seen, workers, told)
-        else:
-            warps = direct_warps(graph, seen, workers)
-        problem = Problem(v, seen, warps, graph, params, workers)
-        solving = part(step, _MATCHING + _WARPING, 1)
-        u = proximal_point(
-            problem.apply,
-            problem.linear(),
-            u,
-            beta=params.beta,
-            steps=params.proximal_steps,
-            tolerance=params.proximal_tolerance,
-            cg_tolerance=params.cg_tolerance,
-            cg_iterations=params.cg_iterations,
-            workers=workers,
-            report=lambda done, solving=solving: solving(Progress("solving", done)),
-        ).x
-        np.clip(u, 0, 1, out=u)
+        u = _improve(u, v, grid, seen, params, variant, workers, step)
     progress(Progress("solved", 1))
     return u.reshape(*grid, *u.shape[1:])
+
+
+def _improve(
+    u: NDArray[np.float32],
+    v: NDArray[np.float32],
+    grid: tuple[int, int],
+    camera: SeparableMap,
+    params: GBParams,
+    variant: Variant,
+    workers: Workers,
+    progress: ProgressCallback,
+) -> NDArray[np.float32]:
+    """Do one outer iteration: graph and warps on the estimate u, then the quadratic problem that they make."""
+    graph = build_graph(u, grid, params, workers, part(progress, 0, _MATCHING))
+    if variant == "square":
+        told = part(progress, _MATCHING, _MATCHING + _WARPING)
+        warps = square_warps(u, grid, params, camera, workers, told)
+    else:
+        warps = direct_warps(graph, camera, workers)
+    problem = Problem(v, camera, warps, graph, params, workers)
+    solving = part(progress, _MATCHING + _WARPING, 1)
+    solution = proximal_point(
+        problem.apply,
+        problem.linear(),
+        u,
+        beta=params.beta,
+        growth=params.beta_growth,
+        steps=params.proximal_steps,
+        tolerance=params.proximal_tolerance,
+        cg_tolerance=params.cg_tolerance,
+        cg_iterations=params.cg_iterations,
+        workers=workers,
+        report=lambda done: solving(Progress("solving", done)),
+    )
+    return np.clip(solution.x, 0, 1, out=solution.x)
 
 
 def run_square(

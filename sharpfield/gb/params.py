@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sharpfield.errors import OptionError
+from sharpfield.contract import Need
+from sharpfield.errors import InputError, OptionError
 
 
 def _option(default: Any, text: str) -> Any:
@@ -36,10 +37,12 @@ class GBParams:
         Interpolation that gives the first estimate.
     beta
         β, the step of the proximal point algorithm.
+    beta_growth
+        What β is multiplied by, at most, after each proximal step; 1 in the paper.
     proximal_steps
         At most so many proximal steps in an outer iteration.
     proximal_tolerance
-        Stop when the root mean square change of a proximal step falls below this.
+        Stop when the root mean square of the gradient, which is a proximal step's change over β, falls below this.
     cg_tolerance
         Conjugate gradient stops when its residual falls below this part of the right side.
     cg_iterations
@@ -53,11 +56,12 @@ class GBParams:
     graph_weight: float = _option(0.0055, "weight λ₃ of the graph regularizer")
     iterations: int = _option(2, "outer iterations of Algorithm 1")
     start: str = _option("bilinear", "first estimate: bilinear or bicubic")
-    beta: float = _option(40.0, "step β of the proximal point algorithm")
-    proximal_steps: int = _option(1, "proximal steps an outer iteration, at most")
-    proximal_tolerance: float = _option(1e-4, "stop when a proximal step changes less than this (RMS)")
-    cg_tolerance: float = _option(1e-4, "relative residual at which conjugate gradient stops")
-    cg_iterations: int = _option(25, "conjugate gradient steps a proximal step, at most")
+    beta: float = _option(10.0, "step β of the proximal point algorithm")
+    beta_growth: float = _option(2.0, "factor by which β grows after each proximal step")
+    proximal_steps: int = _option(20, "proximal steps an outer iteration, at most")
+    proximal_tolerance: float = _option(1e-4, "stop when the gradient (RMS) falls below this")
+    cg_tolerance: float = _option(2e-4, "relative residual at which conjugate gradient stops")
+    cg_iterations: int = _option(30, "conjugate gradient steps a proximal step, at most")
 
     def __post_init__(self) -> None:
         low, high = self.disparity
@@ -74,6 +78,8 @@ class GBParams:
         for name in ("sigma", "beta", "proximal_tolerance", "cg_tolerance"):
             if not getattr(self, name) > 0:
                 raise OptionError(f"{name} must be greater than 0, not {getattr(self, name)}")
+        if not self.beta_growth >= 1:
+            raise OptionError(f"beta_growth must be at least 1, not {self.beta_growth}")
         for name in ("data_weight_warp", "graph_weight"):
             if not getattr(self, name) >= 0:
                 raise OptionError(f"{name} must be 0 or greater, not {getattr(self, name)}")
@@ -99,14 +105,55 @@ class GBParams:
         return max(abs(self.disparity[0]), abs(self.disparity[1]))
 
 
-# the paper's own schedule: the proximal point algorithm with beta = 1 until it hardly moves
+# `fast` takes a few growing steps to where the gradient is as small as where the paper's schedule stops; the paper's
+# own schedule takes dozens of steps with beta = 1
 PRESETS: dict[str, dict[str, Any]] = {
     "fast": {},
     "paper": {
         "beta": 1.0,
+        "beta_growth": 1.0,
         "proximal_steps": 200,
         "proximal_tolerance": 1e-4,
         "cg_tolerance": 1e-6,
         "cg_iterations": 20,
     },
 }
+
+
+def plan(params: GBParams, grid: tuple[int, int], size_hr: tuple[int, int], *, direct: bool = False) -> Need:
+    """Tell what GB needs for a light field of that grid and high-resolution size.
+
+    Views smaller than the window cannot hold its matches: the window shrinks to what they can. Views smaller than
+    a patch are refused.
+    """
+    smallest = min(size_hr)
+    if grid[0] * grid[1] == 1:
+        raise InputError(
+            "one view is no light field: GB needs neighbouring views; use the method bicubic, or give the whole grid"
+        )
+    if smallest < params.patch:
+        raise InputError(
+            f"views of {size_hr[0]}x{size_hr[1]} (after super-resolution) are smaller than a patch; "
+            f"at least {params.patch} pixels a side are needed, or a smaller --patch"
+        )
+    low, high = max(params.disparity[0], 1 - smallest), min(params.disparity[1], smallest - 1)
+    notes: tuple[str, ...] = ()
+    if low >= high:
+        raise OptionError(
+            f"disparity {params.disparity[0]}:{params.disparity[1]} leads out of views of {size_hr[0]}x{size_hr[1]}"
+        )
+    if (low, high) != params.disparity:
+        notes = (
+            f"search window {params.disparity[0]}:{params.disparity[1]} shrunk to {low}:{high}, all that views of "
+            f"{size_hr[0]}x{size_hr[1]} hold",
+        )
+        params = replace(params, disparity=(low, high))
+    rows, columns = grid
+    adjacent = 2 * (rows * (columns - 1) + columns * (rows - 1))
+    diagonal = 4 * (rows - 1) * (columns - 1)
+    code = 1 if params.window**2 <= 256 else 2
+    # two kept edges along a row or column (one-byte codes), four towards a corner
+    graph = adjacent * 2 * (4 + 1) + diagonal * 4 * (4 + code)
+    warps = 4 * (adjacent + diagonal) if direct else 5 * adjacent
+    vectors = 8 * 4
+    return Need(params, notes, 3 * params.reach, vectors + (graph + warps) / (rows * columns))

@@ -1,0 +1,197 @@
+"""A whole light field: luma by a method, tile by tile; chroma by interpolation; progress over all of it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfield import catalogue
+from sharpfield.color import to_luma_chroma, to_rgb
+from sharpfield.contract import Method, Need
+from sharpfield.errors import OptionError
+from sharpfield.interpolate import interpolate
+from sharpfield.lightfield import LightField
+from sharpfield.observe import Camera, whole_factor
+from sharpfield.parallel import Workers
+from sharpfield.progress import ProgressCallback, part, silent
+from sharpfield.tiles import Tiling, budget_tiling, paper_tiling
+
+DEFAULT_MEMORY = "2GB"
+DEFAULT_CHROMA = "bicubic"
+
+# the interpreter, the libraries and the compiled code, before any pixel
+_BASE_BYTES = 250e6
+_UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 1e3,
+    "MB": 1e6,
+    "GB": 1e9,
+    "TB": 1e12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+}
+
+
+def upscale(
+    lf: LightField,
+    factor: int = 2,
+    *,
+    method: str = catalogue.DEFAULT_METHOD,
+    preset: str = catalogue.DEFAULT_PRESET,
+    disparity: tuple[int, int] | None = None,
+    camera: str | Camera = "box",
+    chroma: str | None = None,
+    memory: str | float | None = None,
+    threads: int | None = None,
+    progress: ProgressCallback | None = None,
+    **options: Any,
+) -> LightField:
+    """Raise the resolution of every view by `factor` (paper, sections IV, V and VII-A).
+
+    Parameters
+    ----------
+    lf
+        Low-resolution light field.
+    factor
+        Whole number from 2 to 8.
+    method
+        Name of a method: `gb-sq`, `gb-dr`, `bilinear`, `bicubic` (`sharpfield methods` lists them).
+    preset
+        `fast`, or `paper` for the paper's own schedule, tiles and bilinear chroma.
+    disparity
+        Search window between adjacent views in high-resolution pixels, (-6, 6) when None.
+    camera
+        What made the views: `box`, `gaussian:SIGMA`, `bicubic`, or a Camera.
+    chroma
+        `bicubic` or `bilinear`.
+    memory
+        Budget, as `"2GB"` or bytes: sets how large the tiles are.
+    threads
+        How many threads; all processors when None.
+    progress
+        Called with a Progress now and then; `print` will do.
+    options
+        Fields of the method's options (for GB those of `GBParams`), over those of the preset.
+
+    Returns
+    -------
+    LightField
+        `factor` times as high and wide; `metadata["upscale"]` records how it was made.
+    """
+    began = time.perf_counter()
+    factor = whole_factor(factor)
+    camera = as_camera(camera, factor)
+    chosen = catalogue.find(method)
+    given = dict(options) if disparity is None else {"disparity": tuple(disparity), **options}
+    size_hr = (lf.size[0] * factor, lf.size[1] * factor)
+    need = chosen.plan(catalogue.make_options(method, preset, given), lf.grid, size_hr)
+    chroma = chroma or ("bilinear" if preset == "paper" else DEFAULT_CHROMA)
+    if chroma not in ("bilinear", "bicubic"):
+        raise OptionError(f"chroma is bilinear or bicubic, not {chroma!r}")
+    tiling = plan_tiles(lf, factor, need, preset=preset, memory=memory)
+    report = progress or silent
+    with Workers(threads) as workers:
+        luma = _upscale_luma(lf, chosen, camera, need, tiling, workers, report)
+        views = _compose(lf, luma, factor, chroma, workers)
+    record = {
+        "method": method,
+        "preset": preset,
+        "factor": factor,
+        "camera": str(camera),
+        "chroma": chroma,
+        "options": _plain(need.options),
+        "tiles": len(tiling),
+        "seconds": round(time.perf_counter() - began, 3),
+    }
+    return lf.with_views(
+        views, notes=(*lf.notes, *need.notes), metadata={**dict(lf.metadata), "upscale": record}
+    )
+
+
+def as_camera(camera: str | Camera, factor: int) -> Camera:
+    """Return the camera that a text names, or the camera itself if it fits the factor."""
+    if isinstance(camera, Camera):
+        if camera.factor != factor:
+            raise OptionError(f"the camera shrinks by {camera.factor}, but the factor asked for is {factor}")
+        return camera
+    return Camera.parse(camera, factor)
+
+
+def parse_memory(memory: str | float | None) -> float:
+    """Return a memory budget in bytes: `"2GB"`, `"512 MiB"`, or a number of bytes."""
+    text = str(DEFAULT_MEMORY if memory is None else memory).strip().upper()
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+(?:E\+?[0-9]+)?)\s*([KMGT]?I?B?)", text)
+    unit = found and (found[2] if found[2].endswith("B") or not found[2] else found[2] + "B")
+    if not found or unit not in _UNITS or not float(found[1]) > 0:
+        raise OptionError(f"memory is a size like 2GB or 512MB, not {memory!r}")
+    return float(found[1]) * _UNITS[unit]
+
+
+def plan_tiles(
+    lf: LightField, factor: int, need: Need, *, preset: str = "fast", memory: str | float | None = None
+) -> Tiling:
+    """Return the tiles that `upscale` works in: the paper's, or the fewest that fit the memory budget."""
+    budget = parse_memory(memory)
+    if preset == "paper":
+        return paper_tiling(lf.size, factor)
+    views = lf.grid[0] * lf.grid[1]
+    pixels = lf.size[0] * lf.size[1] * views
+    # the views and their luma at both resolutions are there all the time
+    held = 4 * pixels * (lf.channels + 1) * (1 + factor**2)
+    fits = (budget - _BASE_BYTES - held) / (need.bytes_per_pixel * views * factor**2)
+    return budget_tiling(lf.size, factor, need.halo, fits)
+
+
+def _upscale_luma(
+    lf: LightField,
+    method: Method,
+    camera: Camera,
+    need: Need,
+    tiling: Tiling,
+    workers: Workers,
+    progress: ProgressCallback,
+) -> NDArray[np.float32]:
+    run = method.load()
+    low = np.empty((*lf.grid, *lf.size), np.float32)
+    for place in np.ndindex(*lf.grid):
+        low[place] = to_luma_chroma(lf.views[place])[0]
+    if len(tiling) == 1:
+        return run(low, camera, need.options, workers, progress)
+    high = np.zeros((*lf.grid, lf.size[0] * camera.factor, lf.size[1] * camera.factor), np.float32)
+    done = 0
+    for number, tile in enumerate(tiling, 1):
+        begin, done = done, done + tile.pixels
+        told = part(
+            progress, begin / tiling.pixels, done / tiling.pixels, f"tile {number} of {len(tiling)}: "
+        )
+        tile.add(run(np.ascontiguousarray(tile.cut(low)), camera, need.options, workers, told), high)
+    return high
+
+
+def _compose(
+    lf: LightField, luma: NDArray[np.float32], factor: int, chroma: str, workers: Workers
+) -> NDArray[np.float32]:
+    """Return the views: high-resolution luma, interpolated chroma."""
+    views = np.empty((*luma.shape, lf.channels), np.float32)
+
+    def compose(place: tuple[int, ...]) -> None:
+        colors = to_luma_chroma(lf.views[place])[1]
+        if colors is not None:
+            planes = np.ascontiguousarray(np.moveaxis(colors, -1, 0))
+            colors = np.moveaxis(interpolate(planes, factor, chroma), 0, -1)
+        np.clip(to_rgb(luma[place], colors), 0, 1, out=views[place])
+
+    workers.map(compose, np.ndindex(*lf.grid))
+    views.flags.writeable = False
+    return views
+
+
+def _plain(options: Any) -> Mapping[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(options).items()}
