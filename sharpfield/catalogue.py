@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from sharpfield.contract import Method, Run
+from sharpfield.contract import Method, Need, Plan, Run
 from sharpfield.errors import OptionError
 
 DEFAULT_METHOD = "gb-sq"
@@ -30,6 +30,15 @@ def _gb_options() -> type[Any]:
     return GBParams
 
 
+def _gb_plan(direct: bool) -> Plan:
+    def plan(options: Any, grid: tuple[int, int], size_hr: tuple[int, int]) -> Need:
+        from sharpfield.gb.params import plan
+
+        return plan(options, grid, size_hr, direct=direct)
+
+    return plan
+
+
 def _gb_run(name: str) -> Run:
     run: Run = getattr(importlib.import_module("sharpfield.gb.method"), name)
     return run
@@ -41,6 +50,7 @@ _GB_DIRECT = Method(
     reference="Rossi & Frossard, the paper's GB-DR (sections IV and V)",
     options=_gb_options,
     load=lambda: _gb_run("run_direct"),
+    plan=_gb_plan(direct=True),
 )
 
 _GB_SQUARE = Method(
@@ -49,6 +59,7 @@ _GB_SQUARE = Method(
     reference="Rossi & Frossard, the paper's GB-SQ (sections IV and V)",
     options=_gb_options,
     load=lambda: _gb_run("run_square"),
+    plan=_gb_plan(direct=False),
 )
 
 # name -> the Method itself, or the module and the name in it where it is kept
@@ -114,6 +125,8 @@ def make_options(name: str, preset: str = DEFAULT_PRESET, given: Mapping[str, An
     if preset not in known:
         raise OptionError(f"no preset is called {preset!r}{_meant(preset, known)}; there are {_list(known)}")
     own = [each.name for each in fields(kind)]
+    if "disparity" not in own:
+        given.pop("disparity", None)  # asked of every method; one that searches nothing has no use for it
     for option in given:
         if option not in own:
             allowed = f"its options are {_list(own)}" if own else "it has none"
