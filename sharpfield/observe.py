@@ -1,4 +1,4 @@
-"""The camera: blur B and decimation S of the paper's eq. 1 as one separable map, and `degrade`.
+"""The camera: blur B and decimation S of the paper's eq. 4 as one separable map, and `degrade`.
 
 High-resolution pixel (y, x) belongs to low-resolution pixel (y // a, x // a), so the low-resolution sample i sits
 at the high-resolution coordinate a i + (a - 1) / 2, the centre of its block, whatever the blur is.
@@ -45,7 +45,7 @@ def keys_cubic(distance: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Camera:
-    """What makes a low-resolution view of a high-resolution one: S B of the paper's eq. 1.
+    """What makes a low-resolution view of a high-resolution one: S B of the paper's eq. 4.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def degrade(
     bits: int | None = 8,
     workers: Workers | None = None,
 ) -> LightField:
-    """V = S B U + n (paper, eq. 1), stored in `bits`: the low-resolution light field that a camera gives.
+    """V = S B U + n (paper, eq. 4), stored in `bits`: the low-resolution light field that a camera gives.
 
     Every channel goes through the camera on its own; then noise, clipping to [0, 1] and rounding.
 

@@ -41,7 +41,7 @@ def super_resolve(
     low
         Luma of the low-resolution views.
     camera
-        The camera that made them, S B of eq. 5.
+        The camera that made them, S B of eq. 4.
     params
         Numbers of section VII-A.
     variant

@@ -28,9 +28,9 @@ class GBParams:
     sigma
         σ of eq. 10 and 13, on the plain sum of squares over a patch of intensities in [0, 1].
     data_weight_warp
-        λ₂ of eq. 4, the weight of the warping term.
+        λ₂ of eq. 3, the weight of the warping term.
     graph_weight
-        λ₃ of eq. 4, the weight of the graph regularizer.
+        λ₃ of eq. 3, the weight of the graph regularizer.
     iterations
         Outer iterations of Algorithm 1: graph and warps are built anew in each.
     start

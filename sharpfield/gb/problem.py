@@ -1,4 +1,4 @@
-"""The quadratic objective F(u) = uᵀ P u / 2 + qᵀ u + r, applied without forming P (eq. 4, 5, 7, 14 to 16)."""
+"""The quadratic objective F(u) = uᵀ P u / 2 + qᵀ u + r, applied without forming P (eq. 3, 5, 7, 14 to 16)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Problem:
         return data, warped, self.graph.energy(u)
 
     def value(self, u: Views) -> float:
-        """Return F(u) = F₁ + λ₂ F₂ + λ₃ F₃ (eq. 4)."""
+        """Return F(u) = F₁ + λ₂ F₂ + λ₃ F₃ (eq. 3)."""
         data, warped, smooth = self.terms(u)
         return data + self.params.data_weight_warp * warped + self.params.graph_weight * smooth
 
