@@ -1,0 +1,131 @@
+"""`sharpfield upscale`: the main job, from a light field on disk to one of higher resolution on disk."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sharpfield import catalogue
+from sharpfield.cli.console import Voice, by, duration
+from sharpfield.cli.options import (
+    CameraText,
+    FactorText,
+    Reading,
+    Threads,
+    Writing,
+    parse_camera,
+    parse_range,
+    tidy,
+    with_groups,
+    with_method_options,
+)
+from sharpfield.progress import part
+
+
+def _upscale(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A light field: a folder of its views.")],
+    out: Annotated[
+        Path | None,
+        typer.Argument(metavar="OUT", help="Where the result goes; beside IN, as IN-x2, when not given."),
+    ] = None,
+    *,
+    factor: FactorText = "2",
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="One of those that sharpfield methods lists.")
+    ] = catalogue.DEFAULT_METHOD,
+    preset: Annotated[
+        str, typer.Option(metavar="fast|paper", help="The fast schedule, or the paper's, to the letter.")
+    ] = catalogue.DEFAULT_PRESET,
+    disparity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LO:HI",
+            help="Disparities to search between adjacent views, in pixels of the result (-6:6 when not given); "
+            "sharpfield info tells those of the input.",
+        ),
+    ] = None,
+    camera: CameraText = "box",
+    chroma: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="Interpolation of the colors: bicubic (the paper: bilinear)."),
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Memory to work in, as in 2GB; decides the tiles.")
+    ] = None,
+    threads: Threads = None,
+    reading: Reading,
+    writing: Writing,
+    voice: Voice,
+    options: dict[str, Any],
+) -> None:
+    """Raise the resolution of every view of a light field, 2 to 8 times.
+
+    The result is a folder of views like the input. Choose the camera that made the input when you know it: a box
+    (the pixels of a sensor) is the usual one, bicubic is what image programs shrink with.
+    """
+    seen_by = parse_camera(camera, factor)
+    window = None if disparity is None else parse_range(disparity)
+    given = options if window is None else {**options, "disparity": window}
+    catalogue.make_options(method, preset, given)  # asked for wrongly? say so before reading
+    target = tidy(out or beside(source, seen_by.factor))
+    writing.check(target, source)
+    from sharpfield.upscale import upscale
+
+    started = time.perf_counter()
+    with voice.progress() as progress:
+        low = reading.read(source, voice, part(progress, 0, 0.03), threads)
+        writing.rehearse(low, target)
+        high = upscale(
+            low,
+            seen_by.factor,
+            method=method,
+            preset=preset,
+            disparity=window,
+            camera=seen_by,
+            chroma=chroma,
+            memory=memory,
+            threads=threads,
+            progress=part(progress, 0.03, 0.95),
+            **options,
+        )
+        voice.note(*high.notes[len(low.notes) :])
+        writing.write(high, target, part(progress, 0.95, 1), threads)
+    seconds = time.perf_counter() - started
+    record = {
+        "input": str(source),
+        "output": str(target),
+        "grid": high.grid,
+        "size_in": low.size,
+        "size": high.size,
+        "seconds": round(seconds, 3),
+        "notes": high.notes,
+        "upscale": dict(high.metadata.get("upscale", {})),
+    }
+    if voice.json:
+        voice.result("", record)
+    voice.done(
+        f"{target}: {high.grid[0]} x {high.grid[1]} views of {by(high.size)} (from {by(low.size)}), "
+        f"{method}, {duration(seconds)}"
+    )
+
+
+def beside(source: Path, factor: int) -> Path:
+    """Return the path beside the input that says what was done: knights/ -> knights-x2/."""
+    whole = source.resolve()
+    stem = re.sub(r"\.(zip|h5|hdf5|mat|npz|png|tiff?|jpe?g|bmp)$", "", whole.name, flags=re.IGNORECASE)
+    if not stem:
+        stem = "light-field"
+    target = whole.with_name(f"{stem}-x{factor}")
+    return source.parent / target.name if source.name not in ("", "..") else target
+
+
+command = with_groups(
+    with_method_options(_upscale),
+    reading=(Reading, "Reading"),
+    writing=(Writing, "Writing"),
+    voice=(Voice, "Talking"),
+)
