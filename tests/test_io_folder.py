@@ -134,7 +134,7 @@ def test_open_views_reads_one_view_at_a_time(tmp_path):
     with open_views(tmp_path / "a") as source:
         assert (source.grid, source.size, source.channels) == ((2, 3), (5, 7), 3)
         np.testing.assert_array_equal(source.load(1, 2).samples / np.float32(255), lf.views[1, 2])
-    assert formats()[-1].name == "folder"
+    assert formats()[0].name == "folder"
 
 
 def line(function, *args, error=sf.InputError, **options):
@@ -149,7 +149,7 @@ def line(function, *args, error=sf.InputError, **options):
 def test_what_is_not_there_or_no_folder(tmp_path):
     assert "no such file or folder" in line(sf.read, tmp_path / "absent")
     (tmp_path / "file.xyz").write_text("hello")
-    assert "a light field is" in line(sf.read, tmp_path / "file.xyz")
+    assert "give a folder of views" in line(sf.read, tmp_path / "file.xyz")
     (tmp_path / "empty").mkdir()
     assert "the folder is empty" in line(sf.read, tmp_path / "empty")
     (tmp_path / "empty" / "notes.txt").write_text("")

@@ -115,3 +115,79 @@ def test_names_for_writing():
     for pattern in ("../{v}_{u}.png", "/tmp/{v}_{u}.png", "*{v}_{u}.png", "{v:zz}_{u}.png"):
         with pytest.raises(OptionError, match="pattern"):
             named(pattern, 0, 0)
+
+
+def test_benchmark_names_are_numbered_row_by_row():
+    names = [f"input_Cam{i:03}.png" for i in range(12)]
+    found = arrange([*names, "objectids_lowres.png"], "rig", config={"num_cams_x": "4", "num_cams_y": "3"})
+    assert found.grid == (3, 4)
+    assert found.names[1, 2] == "input_Cam006.png"
+    assert arrange(names[:9], "rig").grid == (3, 3)
+    assert arrange(names, "rig", grid=(2, 6)).names[1, 0] == "input_Cam006.png"
+    assert arrange([f"{i}.png" for i in range(1, 7)], "rig", grid=(2, 3)).names[1, 1] == "5.png"
+    assert (
+        arrange([f"{i}_a.png" for i in range(1, 7)], "rig", pattern="{i}_a", grid=(2, 3)).names[1, 1]
+        == "5_a.png"
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "grid", "config", "message"),
+    [
+        (12, None, {}, "12 numbered views make no square grid and there is no parameters.cfg; say --grid"),
+        (12, None, {"num_cams_x": "9", "num_cams_y": "9"}, r"12 numbered views are no grid of 9x9 \(81\)"),
+        (12, None, {"num_cams_x": "many", "num_cams_y": "9"}, "no whole num_cams_x"),
+        (12, None, {"num_cams_x": "0", "num_cams_y": "0"}, "says 0x0 views"),
+        (12, (5, 5), {}, r"no grid of 5x5 \(25\); number 12, 13, 14 and 10 more is missing"),
+    ],
+)
+def test_numbered_views_that_make_no_grid(count, grid, config, message):
+    with pytest.raises(InputError, match=message):
+        arrange([f"input_Cam{i:03}.png" for i in range(count)], "rig", grid=grid, config=config)
+
+
+def test_numbers_without_a_grid_ask_for_it():
+    with pytest.raises(InputError, match="--grid"):
+        arrange([f"frame{i}.png" for i in range(9)], "rig")
+    with pytest.raises(InputError, match="--grid ROWSxCOLUMNS"):
+        arrange([f"frame{i}.png" for i in range(9)], "rig", pattern="frame{i}.png")
+    with pytest.raises(InputError, match="span a grid of 3x3 views, not the 2x2 asked for"):
+        arrange([f"{v}_{u}.png" for v in range(3) for u in range(3)], "rig", grid=(2, 2))
+
+
+def gantry(rows, columns, *, v_step, u_step, tail):
+    """Return names as the gantry's, with jitter; row RR is at V = v_step * RR."""
+    return {
+        (row, column): f"out_{row:02}_{column:02}_{-1681.3 + v_step * row + 0.3 * (column % 3):.6f}_"
+        f"{-1293.9 + u_step * column - 0.4 * (row % 2):.6f}{tail}.png"
+        for row in range(rows)
+        for column in range(columns)
+    }
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+@pytest.mark.parametrize(
+    ("v_step", "u_step", "tail", "flip_v", "flip_u"),
+    [
+        (-6.6, 6.5, "_", True, False),  # truck: V falls upward
+        (6.6, -8.6, "", True, True),  # knights: V grows upward, columns from the right
+        (-6.6, 6.5, "", True, False),
+        (6.6, 6.5, "_", False, False),  # numbered from the top: the positions say so
+        (-6.6, -6.5, "_", True, True),
+    ],
+)
+def test_gantry_positions_decide_the_order(rows, v_step, u_step, tail, flip_v, flip_u):
+    names = gantry(rows, 5, v_step=v_step, u_step=u_step, tail=tail)
+    found = arrange(names.values(), "truck")
+    assert found.grid == (rows, 5)
+    flip_v &= rows > 1
+    for (row, column), name in names.items():
+        assert found.names[rows - 1 - row if flip_v else row, 4 - column if flip_u else column] == name
+    assert len(found.notes) == flip_v + flip_u
+
+
+def test_gantry_with_a_missing_view_names_it_as_the_files_do():
+    names = gantry(3, 3, v_step=-6.6, u_step=6.5, tail="_")
+    del names[2, 1]
+    with pytest.raises(InputError, match=r"missing view \(row 2, column 1\)"):
+        arrange(names.values(), "truck")

@@ -10,6 +10,8 @@ from typing import Any
 
 from sharpfield.errors import InputError, OptionError, OutputError
 from sharpfield.io.atomic import check_free, explain, replacing
+from sharpfield.io.content import read_bytes
+from sharpfield.io.hci2016 import CONFIG, parameters
 from sharpfield.io.names import Arrangement, arrange, named
 from sharpfield.io.pictures import SUFFIXES, check_bits, decode, encode, kind_for
 from sharpfield.io.source import Format, Picture, ReadOptions, ViewSource
@@ -21,7 +23,7 @@ from sharpfield.progress import Progress, ProgressCallback, silent
 _COMPANIONS = (".json", ".cfg", ".txt", ".md", ".pfm")
 
 
-def sniff(path: Path) -> bool:
+def sniff(path: Path, options: ReadOptions) -> bool:
     """Any folder."""
     return path.is_dir()
 
@@ -32,12 +34,16 @@ def open_folder(path: Path, options: ReadOptions) -> Iterator[ViewSource]:
     names = picture_names(path)
     if not names:
         raise InputError(_no_pictures(path))
-    arrangement = arrange(names, str(path), pattern=options.pattern)
+    config: dict[str, str] = {}
+    if (path / CONFIG).is_file():
+        config = parameters(read_bytes(path / CONFIG).decode("utf-8", "replace"), str(path))
+    arrangement = arrange(names, str(path), pattern=options.pattern, grid=options.grid, config=config)
 
     def content(name: str) -> bytes:
         return read_bytes(path / name)
 
-    yield view_source(arrangement, content, name=path.resolve().name, place=str(path))
+    metadata = {"parameters": config} if config else {}
+    yield view_source(arrangement, content, name=path.resolve().name, place=str(path), metadata=metadata)
 
 
 def view_source(
@@ -89,7 +95,7 @@ def write(
     overwrite: bool = False,
     bits: int | None = None,
     pattern: str | None = None,
-    file_format: str = "png",
+    file_format: str | None = None,
     threads: int | None = None,
     progress: ProgressCallback = silent,
 ) -> None:
@@ -108,10 +114,10 @@ def write(
 
 
 def plan(
-    lf: LightField, *, bits: int | None, pattern: str | None, file_format: str
+    lf: LightField, *, bits: int | None, pattern: str | None, file_format: str | None
 ) -> tuple[dict[tuple[int, int], str], str, int]:
     """Settle, before anything is written, the name of each view, the kind of picture and its bits."""
-    kind = kind_for(file_format)
+    kind = kind_for(file_format or "png")
     if pattern is None:
         digits = max(2, len(str(max(lf.grid) - 1)))
         pattern = f"view_{{v:0{digits}}}_{{u:0{digits}}}.{'jpg' if kind == 'jpeg' else kind}"
@@ -122,11 +128,10 @@ def plan(
     if bits is None:
         bits = 16 if lf.bits == 32 and kind == "png" else lf.bits
     check_bits(kind, bits)
-    names = {(v, u): named(pattern, v, u) for v in range(lf.grid[0]) for u in range(lf.grid[1])}
+    rows, columns = lf.grid
+    names = {(v, u): named(pattern, v, u, v * columns + u) for v in range(rows) for u in range(columns)}
     if len(set(names.values())) < len(names):
-        raise OptionError(
-            f"pattern {pattern!r}: gives two views of the {lf.grid[0]}x{lf.grid[1]} grid one name"
-        )
+        raise OptionError(f"pattern {pattern!r}: gives two views of the {rows}x{columns} grid one name")
     return names, kind, bits
 
 
@@ -141,14 +146,6 @@ def picture_names(path: Path) -> list[str]:
                 and not entry.name.startswith(".")
                 and entry.is_file()
             ]
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {explain(error)}") from error
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, or say why not."""
-    try:
-        return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {explain(error)}") from error
 
@@ -173,8 +170,12 @@ def _check_replaceable(path: Path) -> None:
 
 FORMAT = Format(
     name="folder",
-    description="folder of views: view_VV_UU.png, VV_UU, V_U, name_VV_UU, or a pattern; PNG, TIFF, JPEG, BMP",
+    description=(
+        "folder of views (PNG, TIFF, JPEG, BMP): view_VV_UU, VV_UU, V_U, name_VV_UU, input_Cam000 (HCI 2016), "
+        "out_RR_CC_V_U (Stanford), or a pattern"
+    ),
     sniff=sniff,
     open=open_folder,
     write=write,
+    options=("pattern", "file_format"),
 )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sharpfield.errors import InputError, OptionError
 from sharpfield.io import png
+from sharpfield.io.content import decoding
 from sharpfield.io.source import Picture, Samples, check_memory
 
 SUFFIXES = (".png", ".tif", ".tiff", ".jpg", ".jpeg", ".bmp")
@@ -55,15 +56,8 @@ def decode(data: bytes, label: str) -> Picture:
             f"{label}: its content is no PNG, TIFF, JPEG or BMP picture; convert it to one of them"
         )
     decoder = {"png": _decode_png, "tiff": _decode_tiff, "jpeg": _decode_jpeg, "bmp": _decode_bmp}[kind]
-    try:
+    with decoding(label):
         picture = decoder(data, label)
-    except InputError:
-        raise
-    except Exception as error:  # decoders raise whatever they stumble over in a damaged file
-        reason = str(error) or type(error).__name__
-        raise InputError(
-            f"{label}: is damaged or truncated ({_one_line(reason)}); copy or export it again"
-        ) from error
     if 0 in picture.samples.shape:
         raise InputError(f"{label}: has no pixels; copy or export it again")
     return picture
@@ -155,45 +149,60 @@ def _decode_tiff(data: bytes, label: str) -> Picture:
     import tifffile
 
     with tifffile.TiffFile(BytesIO(data)) as file:
-        page: Any = file.pages[0]
-        notes = (f"only the first of {len(file.pages)} pages used",) if len(file.pages) > 1 else ()
-        check_memory((page.imagelength, page.imagewidth, 4), label)
-        for start, count in zip(page.dataoffsets, page.databytecounts, strict=False):
-            if start + count > len(data):
-                raise ValueError("the file ends too early")
-        depth = page.bitspersample
-        depth = max(depth) if isinstance(depth, tuple) else depth
-        plain = page.photometric in (0, 1, 2) and page.axes in ("YX", "YXS", "SYX") and depth >= 8
-        try:
-            samples = page.asarray() if plain else None
-        except (ValueError, KeyError) as error:
-            if "imagecodecs" not in str(error):
-                raise
-            if depth > 8:
-                raise InputError(
-                    f"{label}: is a {depth}-bit TIFF with {page.compression.name} compression; "
-                    "save it with ZIP (deflate) or no compression, or pip install imagecodecs"
-                ) from error
-            samples = None
-        if samples is None:  # palettes, CMYK, bits; other compressions
-            if depth > 8:
-                raise InputError(
-                    f"{label}: is a TIFF of an unusual kind ({page.axes}); save it as grey or RGB"
-                )
+        picture = _tiff_page(file, 0, len(data), label)
+        if picture is None:
             picture = _tiff_by_pillow(data, label)
-            return Picture(picture.samples, 8, (*notes, *picture.notes))
-        if page.axes == "SYX":
-            samples = np.moveaxis(samples, 0, -1)
-        samples = samples.reshape(*samples.shape[:2], -1)
-        if samples.shape[2] in (2, 4):
-            notes = (*notes, _ALPHA)
-            samples = samples[..., : samples.shape[2] - 1]
-        samples = _widened(samples, depth, label)
-        if page.photometric == 0:  # white is zero
-            samples = 1 - samples if samples.dtype.kind == "f" else np.iinfo(samples.dtype).max - samples
-        orientation = page.tags.get(274)
-        bits = 32 if page.dtype.kind == "f" else 8 if depth == 8 else 16
-        return _oriented(Picture(samples, bits, notes), int(orientation.value) if orientation else 1)
+        notes = (f"only the first of {len(file.pages)} pages used",) if len(file.pages) > 1 else ()
+    return Picture(picture.samples, picture.bits, (*notes, *picture.notes))
+
+
+def tiff_page(file: Any, index: int, length: int, label: str) -> Picture:
+    """Decode one page of an open TIFF file of `length` bytes; anything wrong raises an InputError with the label."""
+    with decoding(label):
+        picture = _tiff_page(file, index, length, label)
+    if picture is None:
+        raise InputError(f"{label}: is of an unusual kind; save grey or RGB pages with ZIP or no compression")
+    return picture
+
+
+def _tiff_page(file: Any, index: int, length: int, label: str) -> Picture | None:
+    """Decode a page with tifffile, or return None for what Pillow may know: palettes, CMYK, other compressions."""
+    page: Any = file.pages[index]
+    check_memory((page.imagelength, page.imagewidth, 4), label)
+    for start, count in zip(page.dataoffsets, page.databytecounts, strict=False):
+        if start + count > length:
+            raise ValueError("the file ends too early")
+    depth = page.bitspersample
+    depth = max(depth) if isinstance(depth, tuple) else depth
+    plain = page.photometric in (0, 1, 2) and page.axes in ("YX", "YXS", "SYX") and depth >= 8
+    if not plain:
+        if depth > 8:
+            raise InputError(f"{label}: is a TIFF of an unusual kind ({page.axes}); save it as grey or RGB")
+        return None
+    try:
+        samples = page.asarray()
+    except (ValueError, KeyError) as error:
+        if "imagecodecs" not in str(error):
+            raise
+        if depth > 8:
+            raise InputError(
+                f"{label}: is a {depth}-bit TIFF with {page.compression.name} compression; "
+                "save it with ZIP (deflate) or no compression, or pip install imagecodecs"
+            ) from error
+        return None
+    if page.axes == "SYX":
+        samples = np.moveaxis(samples, 0, -1)
+    samples = samples.reshape(*samples.shape[:2], -1)
+    notes: tuple[str, ...] = ()
+    if samples.shape[2] in (2, 4):
+        notes = (_ALPHA,)
+        samples = samples[..., : samples.shape[2] - 1]
+    samples = _widened(samples, depth, label)
+    if page.photometric == 0:  # white is zero
+        samples = 1 - samples if samples.dtype.kind == "f" else np.iinfo(samples.dtype).max - samples
+    orientation = page.tags.get(274)
+    bits = 32 if page.dtype.kind == "f" else 8 if depth == 8 else 16
+    return _oriented(Picture(samples, bits, notes), int(orientation.value) if orientation else 1)
 
 
 def _tiff_by_pillow(data: bytes, label: str) -> Picture:
@@ -263,7 +272,3 @@ def _oriented(picture: Picture, orientation: int) -> Picture:
     if orientation not in range(2, 9):
         return picture
     return Picture(samples, picture.bits, (*picture.notes, "turned upright as its orientation tag says"))
-
-
-def _one_line(reason: str) -> str:
-    return " ".join(reason.split())[:160]

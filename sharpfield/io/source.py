@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfield.errors import InputError, OptionError
+from sharpfield.io.selection import parse_crop, parse_views
 from sharpfield.lightfield import LightField
 from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, silent
@@ -54,6 +55,8 @@ class ViewSource:
         Whether `load` may run in several threads at once.
     notes, metadata
         What was changed on the way in; what else the file said.
+    maps
+        Planes (y, x) that belong to each view, by name ("depth"): they become arrays (v, u, y, x) of the metadata.
     """
 
     name: str
@@ -65,20 +68,41 @@ class ViewSource:
     parallel: bool = True
     notes: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    maps: Mapping[str, Callable[[int, int], Samples]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a person may say about an input: names, the grid where the file does not tell it."""
+    """What a person may say about an input, and which part of it is wanted.
+
+    Parameters
+    ----------
+    pattern
+        How the names of the views say row and column, `"cam_{v}_{u}.png"`.
+    grid
+        Rows and columns of views, where the file does not tell.
+    views, crop
+        Which views and which window of them, as in `selection`.
+    flip
+        "v", "u" or "vu": the rows, the columns of views are stored in the opposite order.
+    transpose
+        The grid is stored columns first; done before `flip`.
+    """
 
     pattern: str | None = None
     grid: tuple[int, int] | None = None
+    views: str | None = None
+    crop: str | None = None
+    flip: str = ""
+    transpose: bool = False
 
     def __post_init__(self) -> None:
         if self.grid is not None and (
             len(self.grid) != 2 or any(not isinstance(n, int) or n < 1 for n in self.grid)
         ):
-            raise OptionError(f"grid must be rows and columns of views such as (9, 9), not {self.grid!r}")
+            raise OptionError(f"grid is rows and columns of views such as (9, 9), not {self.grid!r}")
+        if set(self.flip) - {"v", "u"}:
+            raise OptionError(f"flip is 'v', 'u' or 'vu', not {self.flip!r}")
 
 
 @dataclass(frozen=True)
@@ -94,64 +118,69 @@ class Format:
     open
         Open it: a context that gives its `ViewSource`.
     write
-        Write a light field, `write(lf, path, overwrite=..., **options)`, or None where it is read only.
-    suffixes
-        Endings of a path that choose this format for writing.
+        Write a light field, `write(lf, path, overwrite=..., bits=..., ...)`, or None where it is read only.
+    ending
+        Expression for the end of a path that chooses this format for writing.
+    options
+        What its `write` takes beside overwrite, bits, threads and progress.
     """
 
     name: str
     description: str
-    sniff: Callable[[Path], bool]
+    sniff: Callable[[Path, ReadOptions], bool]
     open: Callable[[Path, ReadOptions], AbstractContextManager[ViewSource]]
     write: Callable[..., None] | None = None
-    suffixes: tuple[str, ...] = ()
+    ending: str | None = None
+    options: tuple[str, ...] = ()
 
 
 def assemble(
     source: ViewSource,
+    options: ReadOptions | None = None,
     *,
-    flip: str = "",
-    transpose: bool = False,
     threads: int | None = None,
     progress: ProgressCallback = silent,
 ) -> LightField:
-    """Read the views of a source into a LightField.
+    """Read the wanted views of a source into a LightField.
 
     Parameters
     ----------
     source
         Where the views come from.
-    flip
-        "v", "u" or "vu": the rows, the columns of views are stored in the opposite order.
-    transpose
-        The grid is stored columns first; done before `flip`.
+    options
+        Which views, which window, in which order.
     threads
         How many views are decoded at a time (all processors when None).
     progress
         Told after every view.
     """
-    if set(flip) - {"v", "u"}:
-        raise OptionError(f"flip is 'v', 'u' or 'vu', not {flip!r}")
+    options = options or ReadOptions()
     stored = np.arange(source.grid[0] * source.grid[1]).reshape(source.grid)
-    if transpose:
+    if options.transpose:
         stored = stored.T
-    stored = stored[:: -1 if "v" in flip else 1, :: -1 if "u" in flip else 1]
+    stored = stored[:: -1 if "v" in options.flip else 1, :: -1 if "u" in options.flip else 1]
+    if options.views is not None:
+        stored = stored[parse_views(options.views, stored.shape)]
+    y, x = slice(0, source.size[0]), slice(0, source.size[1])
+    if options.crop is not None:
+        y, x = parse_crop(options.crop, source.size)
 
-    shape = (*stored.shape, *source.size, source.channels)
-    check_memory(shape, source.source)
-    try:
-        views = np.empty(shape, np.float32)
-    except MemoryError as error:
-        raise InputError(_too_big(shape, source.source, None)) from error
+    shape = (*stored.shape, y.stop - y.start, x.stop - x.start)
+    channels = source.channels
+    check_memory((*shape, channels + len(source.maps)), source.source)
+    views = np.empty((*shape, channels), np.float32)
+    maps: dict[str, Samples] = {name: np.empty(shape, np.float32) for name in source.maps}
 
     lock = threading.Lock()
     done, bits, notes = 0, 0, list(source.notes)
 
     def fill(place: tuple[int, int]) -> None:
         nonlocal done, bits
-        v, u = divmod(int(stored[place]), source.grid[1])
-        picture = source.load(v, u)
-        unit(picture.samples, views[place], f"{source.source}, view ({v}, {u})")
+        view = divmod(int(stored[place]), source.grid[1])
+        picture = source.load(*view)
+        unit(picture.samples[y, x], views[place], f"{source.source}, view {view}")
+        for name, plane in source.maps.items():
+            maps[name][place] = plane(*view)[y, x]
         with lock:
             done += 1
             bits = max(bits, picture.bits)
@@ -162,7 +191,12 @@ def assemble(
         workers.map(fill, np.ndindex(stored.shape))
     views.flags.writeable = False  # so that LightField takes it over without a copy
     return LightField(
-        views, name=source.name, source=source.source, bits=bits, notes=tuple(notes), metadata=source.metadata
+        views,
+        name=source.name,
+        source=source.source,
+        bits=bits,
+        notes=tuple(notes),
+        metadata={**source.metadata, **maps},
     )
 
 
