@@ -7,12 +7,13 @@ write its file and name it in `_MODULES`.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sharpfield.errors import InputError
+from sharpfield.errors import InputError, OptionError
 from sharpfield.io.atomic import explain
 from sharpfield.io.source import Format, ReadOptions, ViewSource, assemble
 from sharpfield.lightfield import LightField
@@ -21,7 +22,19 @@ from sharpfield.progress import ProgressCallback, silent
 __all__ = ["Format", "ReadOptions", "ViewSource", "formats", "open_views", "read", "write"]
 
 # in the order in which they are asked whether a path is theirs
-_MODULES = ("folder",)
+_MODULES = (
+    "folder",
+    "lytro",
+    "numpy_archive",
+    "zip_archive",
+    "matlab",
+    "hci2013",
+    "hdf5",
+    "tiff_stack",
+    "quilt",
+    "eslf",
+    "mosaic",
+)
 
 
 def formats() -> tuple[Format, ...]:
@@ -33,6 +46,10 @@ def read(
     path: str | Path,
     *,
     pattern: str | None = None,
+    grid: tuple[int, int] | None = None,
+    views: str | None = None,
+    crop: str | None = None,
+    format: str | None = None,  # noqa: A002  (the word that people look for)
     flip: str = "",
     transpose: bool = False,
     threads: int | None = None,
@@ -43,9 +60,17 @@ def read(
     Parameters
     ----------
     path
-        A folder of views.
+        A folder of views, or a file of any of `formats()`.
     pattern
         How the names of the views say row and column, `"cam_{v}_{u}.png"`, where it is no known naming.
+    grid
+        Rows and columns of views, where the file does not tell (a mosaic, numbered views).
+    views
+        Which views: `"5x5"` the central ones, `"2:7,2:7"` rows and columns.
+    crop
+        Which window of every view: `"100:300,50:250"`, y and x.
+    format
+        The name of the format, where the content would be taken for another.
     flip
         "v", "u" or "vu": rows, columns of views are stored in the opposite order; turn them.
     transpose
@@ -59,17 +84,25 @@ def read(
     ------
     InputError
         What is wrong with which file, and what to do.
+    OptionError
+        An option that has no meaning, or none for this light field.
     """
-    with open_views(path, pattern=pattern) as source:
-        return assemble(source, flip=flip, transpose=transpose, threads=threads, progress=progress)
+    options = ReadOptions(pattern, grid, views, crop, flip, transpose)
+    with open_views(path, options, format=format) as source:
+        return assemble(source, options, threads=threads, progress=progress)
 
 
 @contextmanager
-def open_views(path: str | Path, *, pattern: str | None = None) -> Iterator[ViewSource]:
-    """Open a light field for reading view by view, without loading it."""
-    place = Path(path)
-    found = _recognized(place)
-    with found.open(place, ReadOptions(pattern=pattern)) as source:
+def open_views(
+    path: str | Path,
+    options: ReadOptions | None = None,
+    *,
+    format: str | None = None,  # noqa: A002
+) -> Iterator[ViewSource]:
+    """Open a light field for reading view by view, without loading it (`assemble` loads it, or a part of it)."""
+    place, options = Path(path), options or ReadOptions()
+    found = _recognized(place, options) if format is None else _named(format, place)
+    with found.open(place, options) as source:
         yield source
 
 
@@ -80,7 +113,8 @@ def write(
     overwrite: bool = False,
     bits: int | None = None,
     pattern: str | None = None,
-    file_format: str = "png",
+    file_format: str | None = None,
+    format: str | None = None,  # noqa: A002
     threads: int | None = None,
     progress: ProgressCallback = silent,
 ) -> Path:
@@ -91,15 +125,18 @@ def write(
     lf
         What to write.
     path
-        A folder, which must not exist without `overwrite`.
+        Its ending chooses the format (`formats()` lists them); none is a folder of views.
     overwrite
         Replace what is there; the old one goes only when the new one is complete.
     bits
-        Bits a sample, 8, 16 or 32 (float, TIFF); as `lf.bits` when None. Rounded half up.
+        Bits a sample, 8, 16 or 32 (float), rounded half up. When None, pictures have `lf.bits`, and the
+        lossless formats (HDF5, NumPy, TIFF stack) keep every value as it is.
     pattern
-        Names of the views, `"cam_{v}_{u}.png"`, `{v:02}` to pad; view_00_00 when None.
+        Names of the views in a folder or zip, `"cam_{v}_{u}.png"`, `{v:02}` to pad; view_00_00 when None.
     file_format
-        Kind of picture: png, tiff, jpeg, bmp; the pattern's ending goes before it.
+        Kind of picture in a folder or zip: png (when None), tiff, jpeg, bmp; the pattern's ending goes before it.
+    format
+        The name of the format, where the ending does not choose it.
     threads
         How many views are encoded at a time; all processors when None.
     progress
@@ -110,31 +147,59 @@ def write(
     OutputError
         The path exists, cannot be written, or the disk is full.
     OptionError
-        The kind of picture cannot hold that many bits.
+        The format does not take such an option, or cannot hold that many bits.
     """
-    options: dict[str, Any] = {
-        "bits": bits,
-        "pattern": pattern,
-        "file_format": file_format,
-        "threads": threads,
-    }
     final = Path(path)
-    chosen = formats()[0]
-    assert chosen.write is not None
-    chosen.write(lf, final, overwrite=overwrite, progress=progress, **options)
+    chosen = _named(format, final) if format is not None else _for_writing(final)
+    if chosen.write is None:
+        raise OptionError(
+            f"{final}: {chosen.name} is only read, not written; choose one of {_listed(writable=True)}"
+        )
+    extra: dict[str, Any] = {"pattern": pattern, "file_format": file_format}
+    extra = {name: value for name, value in extra.items() if value is not None}
+    for name in extra:
+        if name not in chosen.options:
+            raise OptionError(
+                f"{final}: {name} has no meaning for {chosen.name}; it is for a folder or zip of views"
+            )
+    chosen.write(lf, final, overwrite=overwrite, bits=bits, threads=threads, progress=progress, **extra)
     return final
 
 
-def _recognized(path: Path) -> Format:
+def _recognized(path: Path, options: ReadOptions) -> Format:
     """Return the format that a path is of."""
     try:
         if not path.exists():
             raise InputError(f"{path}: no such file or folder; check the path")
+        if path.is_file():
+            with path.open("rb") as file:
+                if not file.read(1):
+                    raise InputError(f"{path}: is an empty file; copy or export it again")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {explain(error)}") from error
     for each in formats():
-        if each.sniff(path):
+        if each.sniff(path, options):
             return each
-    if path.is_file():
-        raise InputError(f"{path}: is a file; a light field is a folder of its views, give the folder")
-    raise InputError(f"{path}: is of no known format; formats() lists them")
+    raise InputError(
+        f"{path}: is no light field that sharpfield knows; give a folder of views or one of {_listed()} "
+        "(sharpfield formats shows how they look)"
+    )
+
+
+def _for_writing(path: Path) -> Format:
+    """Return the format that the ending of an output chooses."""
+    for each in formats():
+        if each.ending is not None and re.search(f"({each.ending})$", path.name, re.IGNORECASE):
+            return each
+    return _named("folder", path)
+
+
+def _named(name: str, path: Path) -> Format:
+    for each in formats():
+        if each.name == name:
+            return each
+    raise OptionError(f"{path}: there is no format {name!r}; choose one of {_listed()}")
+
+
+def _listed(*, writable: bool = False) -> str:
+    return ", ".join(each.name for each in formats() if each.write is not None or not writable)
