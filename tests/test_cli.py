@@ -277,6 +277,24 @@ def test_sixteen_bits_and_floats_can_be_asked_for(small, tmp_path):
     assert read(tmp_path / "float").bits == 32
 
 
+def test_a_part_of_the_input_into_a_file(small, tmp_path):
+    words = ("--method", "bicubic", "--views", "2x2", "--crop", "2:12,0:20")
+    assert run("upscale", small, tmp_path / "part.npz", *words).status == 0
+    part = read(tmp_path / "part.npz")
+    assert (part.grid, part.size) == ((2, 2), (20, 40))
+    said = run("upscale", tmp_path / "part.npz", "--method", "bicubic", "--bits", 32)
+    assert said.status == 0, said.err
+    assert read(tmp_path / "part-x2").bits == 32
+    assert leftovers(tmp_path) == []
+
+
+def test_evaluate_says_how_the_truth_is_stored_not_the_result(small, tmp_path):
+    turned = tmp_path / "turned"
+    write(read(small, flip="u"), turned, pattern="cam{u}x{v}.png")
+    words = ("--pattern", "cam{u}x{v}.png", "--flip", "u", "--border", 0, "--json")
+    assert run("evaluate", small, turned, *words).json["psnr"]["mean"] == "inf"
+
+
 def test_info_tells_what_there_is(small):
     said = run("info", small)
     assert said.status == 0, said.err

@@ -139,6 +139,12 @@ def test_a_disparity_range_without_meaning(good, out, disparity, answer):
         (["--method", "bicubic", "--patch", "5"], "bicubic has no option 'patch'"),
         (["--pattern", "cam_{a}_{b}.png"], "use {v} for the row and {u} for the column"),
         (["--flip", "x"], "flip is"),
+        (["--grid", "nine"], "--grid takes rows and columns"),
+        (["--grid", "0x3"], "grid is rows and columns"),
+        (["--views", "9x9"], "views"),
+        (["--crop", "5:3,0:4"], "crop"),
+        (["--from", "hologram"], "no format 'hologram'"),
+        (["--to", "hologram"], "no format 'hologram'"),
     ],
 )
 def test_an_option_without_meaning(good, out, words, answer):

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from sharpfield import __version__
 from sharpfield.cli.console import INTERRUPTED, STOPPED, print_error
@@ -48,8 +49,17 @@ sharpfield upscale knights big --factor 3 --disparity -4:4
 Every command explains itself: sharpfield upscale --help
 """
 
+
+class _InOrder(TyperGroup):
+    """Lists the commands in the order of `_COMMANDS`, as some versions of typer do not."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)
+
+
 app = typer.Typer(
     name="sharpfield",
+    cls=_InOrder,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,

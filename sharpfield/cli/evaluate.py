@@ -43,7 +43,8 @@ def _evaluate(
     from sharpfield.metrics import evaluate
 
     with voice.progress() as progress:
-        ours = reading.read(result, voice, part(progress, 0, 0.3), threads)
+        # a result of ours is stored in the plain order: what is said of the input is true of the truth alone
+        ours = Reading().read(result, voice, part(progress, 0, 0.3), threads)
         theirs = reading.read(truth, voice, part(progress, 0.3, 0.6), threads)
         theirs, note = fitted(theirs, ours, str(truth))
         voice.note(*note)
@@ -115,4 +116,4 @@ def _view(place: tuple[int, int]) -> str:
     return f"({place[0]}, {place[1]})"
 
 
-command = with_groups(_evaluate, reading=(Reading, "Reading"), voice=(Voice, "Talking"))
+command = with_groups(_evaluate, reading=(Reading, "Reading TRUTH"), voice=(Voice, "Talking"))

@@ -22,7 +22,9 @@ _METADATA_SHOWN = 60  # characters of one entry
 
 
 def _info(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A light field: a folder of its views.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A light field: a folder of its views, or a file.")
+    ],
     *,
     threads: Threads = None,
     reading: Reading,

@@ -32,30 +32,32 @@ Command = Callable[..., None]
 _COMMON_FIELDS = ("disparity",)
 
 
-def _flag(default: Any, text: str, metavar: str | None = None) -> Any:
-    return field(default=default, metadata={"help": text, "metavar": metavar})
+def _flag(default: Any, text: str, metavar: str | None = None, *names: str) -> Any:
+    return field(default=default, metadata={"help": text, "metavar": metavar, "names": names})
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How an input says which view is where.
+    """How an input says which view is where, and which part of it is wanted; as for `sharpfield.read`."""
 
-    Parameters
-    ----------
-    pattern, flip, transpose
-        As for `sharpfield.read`.
-    """
-
+    views: str | None = _flag(
+        None, "Take these views only: 5x5, the central ones, or 2:7,2:7, rows and columns.", "VxU"
+    )
+    crop: str | None = _flag(None, "Take this window of every view only: 100:300,50:250.", "Y:Y,X:X")
+    grid: str | None = _flag(None, "Rows and columns of views, where the input does not tell: 9x9.", "VxU")
     pattern: str | None = _flag(
         None,
         "Names of the views, where they are unusual: 'cam_{v}_{u}.png', v the row, u the column.",
         "NAME",
     )
     flip: str = _flag(
-        "", "The order of rows (v), columns (u) or both (vu) is stored reversed: turn it.", "v|u|vu"
+        "", "Rows (v), columns (u) or both (vu) are stored in the reversed order: turn it.", "v|u|vu"
     )
     transpose: bool = _flag(
         False, "Rows and columns of views are stored in each other's place: exchange them."
+    )
+    input_format: str | None = _flag(
+        None, "Name of the format, where the content is taken for another.", "FORMAT", "--from"
     )
 
     def read(
@@ -66,9 +68,13 @@ class Reading:
 
         lf = read(
             path,
+            views=self.views,
+            crop=self.crop,
+            grid=None if self.grid is None else parse_grid(self.grid),
             pattern=self.pattern,
             flip=self.flip,
             transpose=self.transpose,
+            format=self.input_format,
             threads=threads,
             progress=progress,
         )
@@ -78,17 +84,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class Writing:
-    """How an output is stored.
-
-    Parameters
-    ----------
-    overwrite, bits, file_format
-        As for `sharpfield.write`.
-    """
+    """How an output is stored; as for `sharpfield.write`."""
 
     overwrite: bool = _flag(False, "Replace OUT when it exists already.")
-    bits: int | None = _flag(None, "Bits a sample: 8, 16, or 32 (float, TIFF).", "8|16|32")
-    file_format: str | None = _flag(None, "Kind of pictures: png, tiff, jpeg or bmp.", "KIND")
+    bits: int | None = _flag(None, "Bits a sample: 8, 16, or 32 (float).", "8|16|32")
+    file_format: str | None = _flag(
+        None, "Kind of pictures in a folder or zip: png, tiff, jpeg or bmp.", "KIND"
+    )
+    output_format: str | None = _flag(
+        None, "Name of the format, where OUT's ending does not choose it.", "FORMAT", "--to"
+    )
 
     def check(self, out: Path, *inputs: Path) -> None:
         """Refuse an output that may not be, before any work is spent on it."""
@@ -124,11 +129,18 @@ class Writing:
         """Write a light field, whole or not at all."""
         from sharpfield.io import write
 
-        options: dict[str, Any] = {} if self.file_format is None else {"file_format": self.file_format}
-        if self.bits == 32 and not (options or out.suffix):
-            options["file_format"] = "tiff"  # of a folder's pictures, only TIFF holds floats
+        pictures = self.file_format
+        if self.bits == 32 and not (pictures or out.suffix or self.output_format):
+            pictures = "tiff"  # of a folder's pictures, only TIFF holds floats
         write(
-            lf, out, overwrite=self.overwrite, bits=self.bits, threads=threads, progress=progress, **options
+            lf,
+            out,
+            overwrite=self.overwrite,
+            bits=self.bits,
+            file_format=pictures,
+            format=self.output_format,
+            threads=threads,
+            progress=progress,
         )
 
 
@@ -156,6 +168,15 @@ def parse_range(text: str) -> tuple[int, int]:
         return int(low), int(high)
     except ValueError:
         raise OptionError(f"--disparity takes two whole numbers LO:HI, as in -6:6, not {text!r}") from None
+
+
+def parse_grid(text: str) -> tuple[int, int]:
+    """Return VxU as two whole numbers."""
+    rows, _, columns = text.lower().partition("x")
+    try:
+        return int(rows), int(columns)
+    except ValueError:
+        raise OptionError(f"--grid takes rows and columns of views, as in 9x9, not {text!r}") from None
 
 
 def tidy(out: Path) -> Path:
@@ -236,9 +257,11 @@ def _typed_fields(kind: type[Any]) -> Iterator[tuple[Field[Any], Any]]:
 
 def _parameter(each: Field[Any], hint: Any, panel: str | None, default: Any, text: str) -> inspect.Parameter:
     """Return a field as an option of the command line."""
+    names = each.metadata.get("names", ())
+    if not any(name.startswith("--") for name in names):
+        names = (*names, "--" + each.name.replace("_", "-"))
     option = typer.Option(
-        *each.metadata.get("names", ()),
-        "--" + each.name.replace("_", "-"),
+        *names,
         help=text,
         metavar=each.metadata.get("metavar"),
         rich_help_panel=panel,

@@ -27,7 +27,9 @@ from sharpfield.progress import part
 
 
 def _upscale(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="A light field: a folder of its views.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="IN", help="A light field: a folder of its views, or a file.")
+    ],
     out: Annotated[
         Path | None,
         typer.Argument(metavar="OUT", help="Where the result goes; beside IN, as IN-x2, when not given."),
@@ -64,8 +66,9 @@ def _upscale(
 ) -> None:
     """Raise the resolution of every view of a light field, 2 to 8 times.
 
-    The result is a folder of views like the input. Choose the camera that made the input when you know it: a box
-    (the pixels of a sensor) is the usual one, bicubic is what image programs shrink with.
+    The result is a folder of views, or a file when OUT has the ending of one (.h5, .npz, .zip). Choose the camera
+    that made the input when you know it: a box (the pixels of a sensor) is the usual one, bicubic is what image
+    programs shrink with.
     """
     seen_by = parse_camera(camera, factor)
     window = None if disparity is None else parse_range(disparity)
