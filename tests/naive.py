@@ -161,11 +161,11 @@ def patches(view, side) -> np.ndarray:
 def patch_distance(view, other, dy, dx, side) -> np.ndarray:
     """||P(y, x) - P'(y + dy, x + dx)||^2 for every pixel (y, x); infinite where that is outside the view."""
     height, width = np.shape(view)
-    here, there = patches(view, side), patches(other, side)
     ys = [y for y in range(height) if 0 <= y + dy < height]
     xs = [x for x in range(width) if 0 <= x + dx < width]
     result = np.full((height, width), np.inf)
     if ys and xs:
+        here, there = patches(view, side), patches(other, side)
         cut = here[ys[0] : ys[-1] + 1, xs[0] : xs[-1] + 1]
         moved = there[ys[0] + dy : ys[-1] + dy + 1, xs[0] + dx : xs[-1] + dx + 1]
         result[ys[0] : ys[-1] + 1, xs[0] : xs[-1] + 1] = ((cut - moved) ** 2).sum(axis=(2, 3))
