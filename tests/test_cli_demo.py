@@ -26,7 +26,9 @@ def test_it_prints_the_table_and_says_where_to_look(made):
     folder, text = made
     for method in METHODS:
         assert f"\n{method}" in text
-    assert str(folder / "details.png") in text
+    assert f"Look at these in {folder}" in text
+    assert "\n  details.png  " in text
+    assert max(map(len, text.replace(str(folder), "demo-output").splitlines())) <= 80
     assert "Took " in text
 
 

@@ -58,13 +58,14 @@ def _report(demo: Demo) -> str:
         for run in demo.runs
     ]
     header = ("method", "PSNR, dB", "variance", "worst view", "SSIM", "seconds")
-    views = [(str(demo.folder / name), text) for name, text in demo.pictures.items()]
-    folders = f"{demo.folder}{'/'}{{truth,low,{','.join(run.method for run in demo.runs)}}}"
+    folders = ", ".join(("truth", "low", *(run.method for run in demo.runs)))
     return (
         f"{low.grid[0]} x {low.grid[1]} views of {by(low.size)} pixels, raised {FACTOR} times\n\n"
         f"{table(header, rows)}\n\n"
-        f"Look at:\n{facts([*views, (folders, 'the views themselves')])}\n\n"
-        f"Took {duration(demo.seconds)}. Your own: sharpfield upscale FOLDER_OF_VIEWS"
+        f"Look at these in {demo.folder}\n"
+        f"{facts(list(demo.pictures.items()))}\n"
+        f"and at the views in its folders {folders}.\n\n"
+        f"Took {duration(demo.seconds)}. Now yours: sharpfield upscale FOLDER_OF_VIEWS"
     )
 
 
