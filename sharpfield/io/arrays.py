@@ -12,6 +12,7 @@ from sharpfield.errors import InputError
 from sharpfield.io.source import Picture, Samples
 
 _SHOWN = 5
+_LONGEST = 40
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ def layout(shape: tuple[int, ...], label: str) -> Layout:
 
 def described(arrays: Mapping[str, Any]) -> str:
     """Name some arrays with their shapes."""
-    parts = [f"{name} {tuple(shape)}" for name, shape in arrays.items()]
+    parts = [f"{printable(name)} {tuple(shape)}" for name, shape in arrays.items()]
     more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
     return (", ".join(parts[:_SHOWN]) or "nothing") + more
+
+
+def printable(name: str) -> str:
+    """Return a name out of a file as it can stand in one line."""
+    return "".join(each if each.isprintable() else "?" for each in name[:_LONGEST])

@@ -38,8 +38,10 @@ def open_hdf5(path: Path, options: ReadOptions) -> Iterator[ViewSource]:
     with opened(path) as file:
         record: dict[str, Any] = {"name": path.stem, "bits": 0, "notes": (), "metadata": {}, "arrays": {}}
         with decoding(place):
-            if _RECORD in file.attrs:
-                record = restore(str(file.attrs[_RECORD]), place)
+            if _RECORD in file:
+                text = dataset(file, _RECORD, place)
+                check_memory(text.shape, place)
+                record = restore(text[()].tobytes().decode("utf-8"), place)
             else:
                 record["metadata"] = attributes(file)
             name = _choose(datasets(file), place)
@@ -100,7 +102,8 @@ def write(
     depth = storage_bits(lf, bits)
     text, arrays = describe(lf)
     with replacing(path, overwrite=overwrite) as temporary, h5py.File(temporary, "w") as file:
-        file.attrs[_RECORD] = text
+        # a dataset: attributes are short, and texts of variable length are not safe to read from strangers
+        file[_RECORD] = np.frombuffer(text.encode(), np.uint8)
         views = file.create_dataset(
             "views",
             lf.views.shape,

@@ -90,21 +90,21 @@ def datasets(file: Any) -> dict[str, tuple[int, ...]]:
 
 
 def attributes(file: Any) -> dict[str, Any]:
-    """Return the attributes of the root as plain numbers and texts; those that cannot be read are left out."""
+    """Return the numbers and texts of fixed length in the root's attributes; others are left out.
+
+    Those of variable length lie in a heap whose damage can hold the library in a loop for ever.
+    """
+    import h5py
+
     found: dict[str, Any] = {}
     for name in file.attrs:
-        try:
-            value = file.attrs[name]
-        except (OSError, RuntimeError, ValueError, TypeError):  # of a type that NumPy has not
+        kind = file.attrs.get_id(name).get_type()
+        fixed_text = isinstance(kind, h5py.h5t.TypeStringID) and not kind.is_variable_str()
+        if not fixed_text and not isinstance(kind, (h5py.h5t.TypeIntegerID, h5py.h5t.TypeFloatID)):
             continue
-        if isinstance(value, bytes):
-            value = value.decode("utf-8", "replace")
-        elif isinstance(value, (np.ndarray, np.generic)):
-            if value.dtype.kind not in "biufSU":
-                continue
-            value = value.item() if value.size == 1 else value.tolist()
-            value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-        found[str(name)] = value
+        value = np.asarray(file.attrs[name])
+        plain = value.item() if value.size == 1 else value.tolist()
+        found[str(name)] = plain.decode("utf-8", "replace") if isinstance(plain, bytes) else plain
     return found
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,19 +18,17 @@ from sharpfield.io.arrays import described, layout
 from sharpfield.io.atomic import check_free, replacing
 from sharpfield.io.content import begins, decoding
 from sharpfield.io.hdf5_access import dataset, datasets, is_hdf5, opened
+from sharpfield.io.mat5 import MatFile
 from sharpfield.io.record import storage_bits, stored
 from sharpfield.io.source import Format, Picture, ReadOptions, Samples, ViewSource, check_memory
 from sharpfield.lightfield import LightField
 from sharpfield.progress import Progress, ProgressCallback, silent
 
 _PREFERRED = ("LF", "LF_HQ", "LF/LF", "lf", "lightField", "LightField", "light_field")
-_NUMBERS = ("uint8", "uint16", "single", "double", "logical")
+_NUMBERS = ("u1", "u2", "f4", "f8")
 
 # a variable of v5 is shorter than this
 _LARGEST = (1 << 31) - 1
-
-# deflate at its utmost
-_INFLATION = 1032
 
 
 def sniff(path: Path, options: ReadOptions) -> bool:
@@ -61,32 +58,17 @@ def open_mat(path: Path, options: ReadOptions) -> Iterator[ViewSource]:
 
 
 def _from_v5(path: Path) -> tuple[str, Samples]:
-    """Read the variable from a v5 file with SciPy, which builds numbers and structs and runs nothing."""
-    import scipy.io
-
+    """Read the variable from a v5 file."""
     if not begins(path, b"MATLAB 5"):
         raise InputError(
             f"{path}: is no MATLAB file of version 5 or 7.3; save it in MATLAB with '-v7.3' or '-v7'"
         )
     with decoding(str(path)):
-        found = {name: (tuple(shape), kind) for name, shape, kind in scipy.io.whosmat(path)}
-    shapes = {name: shape for name, (shape, kind) in found.items() if kind in _NUMBERS}
-    structs = [name for name, (_, kind) in found.items() if kind == "struct" and name == "LF"]
-    name = _choose(shapes, {each: shape for each, (shape, _) in found.items()}, path, structs)
-    if not structs:
-        claimed = int(np.prod(shapes[name], dtype=object))
-        if claimed > _INFLATION * path.stat().st_size:
-            raise InputError(f"{path}: is too short for {name} {shapes[name]}; it is damaged, copy it again")
-        check_memory(shapes[name], str(path))
-    array: Any
-    with decoding(str(path)):
-        if structs:
-            array = scipy.io.loadmat(path, variable_names=["LF"])["LF"]["LF"][0, 0]
-        else:
-            array = scipy.io.loadmat(path, variable_names=[name])[name]
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "uf":
-        raise InputError(f"{path}: {name} holds no plain numbers; save uint8, uint16, single or double")
-    return name, array.astype(np.float32) if array.dtype.kind == "f" else array
+        file = MatFile(path)
+        numbers = {name: each.shape for name, each in file.variables.items() if each.dtype in _NUMBERS}
+        structs = [name for name, each in file.variables.items() if each.is_struct and name == "LF"]
+        name = _choose(numbers, {name: each.shape for name, each in file.variables.items()}, path, structs)
+        return name, file.read(*name.split("/"))
 
 
 def _from_hdf5(path: Path) -> tuple[str, Samples]:

@@ -7,6 +7,8 @@ stops at large pictures); 16-bit colour goes through `png` and tifffile, because
 
 from __future__ import annotations
 
+import logging
+import math
 from io import BytesIO
 from typing import Any
 
@@ -24,6 +26,9 @@ SUFFIXES = (".png", ".tif", ".tiff", ".jpg", ".jpeg", ".bmp")
 _BITS = {"png": (8, 16), "tiff": (8, 16, 32), "jpeg": (8,), "bmp": (8,)}
 
 _ALPHA = "alpha channel dropped"
+
+# no compression of TIFF makes a picture this much smaller
+_INFLATION = 3000
 
 
 def kind_of(data: bytes) -> str | None:
@@ -145,10 +150,18 @@ def _decode_bmp(data: bytes, label: str) -> Picture:
     return _from_pillow(image, label)
 
 
-def _decode_tiff(data: bytes, label: str) -> Picture:
+def open_tiff(source: Any) -> Any:
+    """Open a TIFF file (a path or a stream); what its reader would print about a damaged one is not wanted."""
     import tifffile
 
-    with tifffile.TiffFile(BytesIO(data)) as file:
+    logger = logging.getLogger("tifffile")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    return tifffile.TiffFile(source)
+
+
+def _decode_tiff(data: bytes, label: str) -> Picture:
+    with open_tiff(BytesIO(data)) as file:
         picture = _tiff_page(file, 0, len(data), label)
         if picture is None:
             picture = _tiff_by_pillow(data, label)
@@ -169,7 +182,9 @@ def _tiff_page(file: Any, index: int, length: int, label: str) -> Picture | None
     """Decode a page with tifffile, or return None for what Pillow may know: palettes, CMYK, other compressions."""
     page: Any = file.pages[index]
     check_memory((page.imagelength, page.imagewidth, 4), label)
-    for start, count in zip(page.dataoffsets, page.databytecounts, strict=False):
+    if len(page.dataoffsets) != math.prod(page.chunked) or page.nbytes > _INFLATION * length:
+        raise ValueError("its size does not fit its content")
+    for start, count in zip(page.dataoffsets, page.databytecounts, strict=True):
         if start + count > length:
             raise ValueError("the file ends too early")
     depth = page.bitspersample

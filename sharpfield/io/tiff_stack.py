@@ -15,7 +15,7 @@ from sharpfield.errors import InputError
 from sharpfield.io.atomic import check_free, replacing
 from sharpfield.io.content import begins, decoding
 from sharpfield.io.mosaic import is_picture
-from sharpfield.io.pictures import tiff_page
+from sharpfield.io.pictures import open_tiff, tiff_page
 from sharpfield.io.record import describe, restore, storage_bits, stored
 from sharpfield.io.source import Format, Picture, ReadOptions, ViewSource, check_memory
 from sharpfield.lightfield import LightField
@@ -28,10 +28,8 @@ def sniff(path: Path, options: ReadOptions) -> bool:
     """Whether it is a TIFF with more than one page."""
     if not (is_picture(path) and begins(path, *_SIGNATURES)):
         return False
-    import tifffile
-
     try:
-        with tifffile.TiffFile(path) as file:
+        with open_tiff(path) as file:
             return len(file.pages) > 1
     except Exception:  # whoever reads it says what is wrong
         return False
@@ -40,11 +38,9 @@ def sniff(path: Path, options: ReadOptions) -> bool:
 @contextmanager
 def open_stack(path: Path, options: ReadOptions) -> Iterator[ViewSource]:
     """Open a TIFF of many pages."""
-    import tifffile
-
     place = str(path)
     with decoding(place):
-        file = tifffile.TiffFile(path)
+        file = open_tiff(path)
     with file:
         yield _source(file, path, options)
 

@@ -70,7 +70,7 @@ def _safe_members(archive: zipfile.ZipFile, place: str) -> dict[str, zipfile.Zip
             raise InputError(
                 f"{place}: unsafe: {info.filename!r} points outside the archive; make the zip again"
             )
-        if not info.is_dir():
+        if name and not name.endswith("/"):
             members[name] = info
     unpacked = sum(info.file_size for info in members.values())
     packed = sum(info.compress_size for info in members.values())
