@@ -32,6 +32,7 @@ _COMMANDS = {
     "upscale": _WORK,
     "degrade": _MEASURE,
     "evaluate": _MEASURE,
+    "benchmark": _MEASURE,
     "methods": _KNOW,
 }
 
