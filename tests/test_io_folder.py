@@ -154,6 +154,9 @@ def test_what_is_not_there_or_no_folder(tmp_path):
     assert "the folder is empty" in line(sf.read, tmp_path / "empty")
     (tmp_path / "empty" / "notes.txt").write_text("")
     assert "no pictures" in line(sf.read, tmp_path / "empty")
+    (tmp_path / "empty" / "lf.h5").write_bytes(b"")
+    assert "it holds lf.h5: give that one" in line(sf.read, tmp_path / "empty")
+    (tmp_path / "empty" / "lf.h5").unlink()
     put(tmp_path / "empty" / "views", ["0_0.png", "0_1.png"])
     assert "its folder views has some: give that one" in line(sf.read, tmp_path / "empty")
 

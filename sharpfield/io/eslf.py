@@ -59,7 +59,7 @@ def open_eslf(path: Path, options: ReadOptions) -> Iterator[ViewSource]:
             f"{path}: {width}x{height} pixels hold no light field in blocks of {rows}x{columns}; correct --grid"
         )
     notes: tuple[str, ...] = (
-        f"read as a lenslet image with blocks of {rows}x{columns} (if views are tiled: --format mosaic)",
+        f"read as a lenslet image with blocks of {rows}x{columns} (if views are tiled: --from mosaic)",
     )
     if (y * rows, x * columns) != (height, width):
         notes = (

@@ -19,6 +19,9 @@ from sharpfield.lightfield import LightField
 from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, silent
 
+# files that hold a whole light field
+_WHOLE = (".h5", ".hdf5", ".mat", ".npz", ".zip", ".lfp", ".lfr")
+
 # beside the views, what a folder of them may hold and still be replaced as a whole
 _COMPANIONS = (".json", ".cfg", ".txt", ".md", ".pfm")
 
@@ -151,11 +154,19 @@ def picture_names(path: Path) -> list[str]:
 
 
 def _no_pictures(path: Path) -> str:
-    if not any(path.iterdir()):
+    """Say what a folder without pictures holds instead, where that helps."""
+    with os.scandir(path) as entries:
+        inside = sorted((entry.name, entry.is_dir()) for entry in entries)
+    if not inside:
         return f"{path}: the folder is empty; a light field is a folder of its views"
-    inner = sorted(each.name for each in path.iterdir() if each.is_dir() and picture_names(each))
-    hint = f"; its folder {inner[0]} has some: give that one" if inner else ""
-    return f"{path}: no pictures (PNG, TIFF, JPEG, BMP) in it{hint or '; a light field is a folder of its views'}"
+    for name, is_folder in inside:
+        if is_folder and picture_names(path / name):
+            return (
+                f"{path}: no pictures (PNG, TIFF, JPEG, BMP) in it; its folder {name} has some: give that one"
+            )
+        if not is_folder and name.lower().endswith(_WHOLE):
+            return f"{path}: no pictures (PNG, TIFF, JPEG, BMP) in it; it holds {name}: give that one"
+    return f"{path}: no pictures (PNG, TIFF, JPEG, BMP) in it; a light field is a folder of its views"
 
 
 def _check_replaceable(path: Path) -> None:

@@ -91,7 +91,7 @@ def _check_shape(said: dict[str, Any], shape: tuple[int, ...], place: str) -> No
     if missing:
         raise InputError(
             f"{place}: has /LF as the HCI archive of 2013 does, but not its attributes {', '.join(missing)}; add them, "
-            "or say --format hdf5 to read /LF as (v, u, y, x, c)"
+            "or say --from hdf5 to read /LF as (v, u, y, x, c)"
         )
     if tuple(said[name] for name in _SHAPE) != shape:
         rows, columns, height, width = (said[name] for name in _SHAPE)

@@ -33,7 +33,7 @@ def open_mosaic(path: Path, options: ReadOptions) -> Iterator[ViewSource]:
     if options.grid is None:
         raise InputError(
             f"{path}: is a single picture; if it holds all views side by side say --grid ROWSxCOLUMNS such as 9x9, "
-            "if it is a Lytro lenslet image say --format eslf, if it is one view give the folder of all views "
+            "if it is a Lytro lenslet image say --from eslf, if it is one view give the folder of all views "
             "(for a photograph use a single-image upscaler)"
         )
     rows, columns = options.grid

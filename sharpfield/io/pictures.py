@@ -90,8 +90,11 @@ def encode(view: NDArray[np.float32], kind: str, bits: int) -> bytes:
         from PIL import Image
 
         image = Image.fromarray(samples if samples.shape[2] == 3 else samples[..., 0])
-        # JPEG at its best: no subsampling of colour
-        extra: dict[str, Any] = {"quality": 97, "subsampling": 0} if kind == "jpeg" else {}
+        extra: dict[str, Any] = {}
+        if kind == "png":
+            extra = {"compress_level": png.LEVEL}
+        elif kind == "jpeg":  # at its best: no subsampling of colour
+            extra = {"quality": 97, "subsampling": 0}
         image.save(stream, kind.upper(), **extra)
     return stream.getvalue()
 
