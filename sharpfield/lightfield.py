@@ -87,7 +87,7 @@ class LightField:
         """Return the same window of every view."""
         views = self.views[:, :, y, x]
         if 0 in views.shape:
-            raise OptionError(f"{self.name}: no pixel is left of the views' {self.size[0]}x{self.size[1]}")
+            raise OptionError(f"{self.name}: no pixel is left of the views' {self.size[1]}x{self.size[0]}")
         return self.with_views(views)
 
     def __repr__(self) -> str:

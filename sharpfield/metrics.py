@@ -183,7 +183,7 @@ def _checked(result: Scored, truth: Scored, border: int, luma: str, smallest: in
     height, width = ours[2:4]
     if min(height, width) - 2 * border < smallest:
         raise InputError(
-            f"views of {height}x{width} leave less than {smallest}x{smallest} pixels inside a border of {border}; "
+            f"views of {width}x{height} leave less than {smallest}x{smallest} pixels inside a border of {border}; "
             f"take a smaller border"
         )
     return ours[0], ours[1]

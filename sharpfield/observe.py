@@ -110,7 +110,7 @@ _HOW_TO_SAY = "say box, gaussian:SIGMA (as in gaussian:1.2) or bicubic"
 def _map(camera: Camera, size_hr: tuple[int, int]) -> SeparableMap:
     if any(n < camera.factor or n % camera.factor for n in size_hr):
         raise InputError(
-            f"views of {size_hr[0]}x{size_hr[1]} do not divide into {camera.factor}x{camera.factor} blocks; "
+            f"views of {size_hr[1]}x{size_hr[0]} do not divide into {camera.factor}x{camera.factor} blocks; "
             f"crop them to multiples of {camera.factor}"
         )
     y, x = (_axis(camera, n) for n in size_hr)
@@ -176,10 +176,10 @@ def degrade(
     a = camera.factor
     height, width = (n - n % a for n in lf.size)
     if not (height and width):
-        raise InputError(f"{lf.name}: views of {lf.size[0]}x{lf.size[1]} are too small to shrink by {a}")
+        raise InputError(f"{lf.name}: views of {lf.size[1]}x{lf.size[0]} are too small to shrink by {a}")
     notes = lf.notes
     if (height, width) != lf.size:
-        notes += (f"cropped from {lf.size[0]}x{lf.size[1]} to {height}x{width}, a multiple of {a}",)
+        notes += (f"cropped from {lf.size[1]}x{lf.size[0]} to {width}x{height}, a multiple of {a}",)
     observe = camera.map((height, width))
     low = np.empty((*lf.grid, *observe.size_out, lf.channels), np.float32)
 

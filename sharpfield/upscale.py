@@ -26,6 +26,8 @@ DEFAULT_CHROMA = "bicubic"
 
 # the interpreter, the libraries and the compiled code, before any pixel
 _BASE_BYTES = 250e6
+# of the budget, what the work on a tile may take at the least
+_LEAST_WORKING_PART = 0.25
 _UNITS = {
     "": 1,
     "B": 1,
@@ -100,6 +102,7 @@ def upscale(
     with Workers(threads) as workers:
         luma = _upscale_luma(lf, chosen, camera, need, tiling, workers, report)
         views = _compose(lf, luma, factor, chroma, workers)
+    notes = (*lf.notes, *need.notes, *_memory_notes(lf, factor, memory))
     record = {
         "method": method,
         "preset": preset,
@@ -110,9 +113,7 @@ def upscale(
         "tiles": len(tiling),
         "seconds": round(time.perf_counter() - began, 3),
     }
-    return lf.with_views(
-        views, notes=(*lf.notes, *need.notes), metadata={**dict(lf.metadata), "upscale": record}
-    )
+    return lf.with_views(views, notes=notes, metadata={**dict(lf.metadata), "upscale": record})
 
 
 def as_camera(camera: str | Camera, factor: int) -> Camera:
@@ -141,12 +142,27 @@ def plan_tiles(
     budget = parse_memory(memory)
     if preset == "paper":
         return paper_tiling(lf.size, factor)
-    views = lf.grid[0] * lf.grid[1]
-    pixels = lf.size[0] * lf.size[1] * views
-    # the views and their luma at both resolutions are there all the time
-    held = 4 * pixels * (lf.channels + 1) * (1 + factor**2)
-    fits = (budget - _BASE_BYTES - held) / (need.bytes_per_pixel * views * factor**2)
+    # where input and result alone fill the budget, tiny tiles would save little and cost much
+    left = max(budget - held_bytes(lf, factor), budget * _LEAST_WORKING_PART)
+    fits = left / (need.bytes_per_pixel * lf.grid[0] * lf.grid[1] * factor**2)
     return budget_tiling(lf.size, factor, need.halo, fits)
+
+
+def held_bytes(lf: LightField, factor: int) -> float:
+    """Return the memory that is in use all the time: the program, and views and luma at both resolutions."""
+    pixels = lf.size[0] * lf.size[1] * lf.grid[0] * lf.grid[1]
+    return _BASE_BYTES + 4.0 * pixels * (lf.channels + 1) * (1 + factor**2)
+
+
+def _memory_notes(lf: LightField, factor: int, memory: str | float | None) -> tuple[str, ...]:
+    budget, held = parse_memory(memory), held_bytes(lf, factor)
+    if held <= budget * (1 - _LEAST_WORKING_PART):
+        return ()
+    total = held + budget * _LEAST_WORKING_PART
+    return (
+        f"views and result alone take {held / 1e9:.1f} GB: expect about {total / 1e9:.1f} GB rather than the "
+        f"budget of {budget / 1e9:.1f} GB; give --memory more, or upscale a part (--crop, --views)",
+    )
 
 
 def _upscale_luma(

@@ -264,7 +264,7 @@ def test_odd_sizes_are_cropped_at_the_bottom_and_on_the_right_and_that_is_said()
     lf = light_field(1, 2, 11, 13, 1)
     low = degrade(lf, Camera(4), bits=None)
     assert low.size == (2, 3)
-    assert low.notes == ("cropped from 11x13 to 8x12, a multiple of 4",)
+    assert low.notes == ("cropped from 13x11 to 12x8, a multiple of 4",)
     assert np.array_equal(low.views, degrade(lf.crop(slice(8), slice(12)), Camera(4), bits=None).views)
 
 
@@ -332,5 +332,5 @@ def test_options_that_have_no_meaning(options, message):
 
 
 def test_views_smaller_than_the_factor():
-    with pytest.raises(InputError, match="views of 3x9 are too small to shrink by 4"):
+    with pytest.raises(InputError, match="views of 9x3 are too small to shrink by 4"):
         degrade(light_field(1, 2, 3, 9, 1), Camera(4))

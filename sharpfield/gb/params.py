@@ -133,19 +133,19 @@ def plan(params: GBParams, grid: tuple[int, int], size_hr: tuple[int, int], *, d
         )
     if smallest < params.patch:
         raise InputError(
-            f"views of {size_hr[0]}x{size_hr[1]} (after super-resolution) are smaller than a patch; "
+            f"views of {size_hr[1]}x{size_hr[0]} (after super-resolution) are smaller than a patch; "
             f"at least {params.patch} pixels a side are needed, or a smaller --patch"
         )
     low, high = max(params.disparity[0], 1 - smallest), min(params.disparity[1], smallest - 1)
     notes: tuple[str, ...] = ()
     if low >= high:
         raise OptionError(
-            f"disparity {params.disparity[0]}:{params.disparity[1]} leads out of views of {size_hr[0]}x{size_hr[1]}"
+            f"disparity {params.disparity[0]}:{params.disparity[1]} leads out of views of {size_hr[1]}x{size_hr[0]}"
         )
     if (low, high) != params.disparity:
         notes = (
             f"search window {params.disparity[0]}:{params.disparity[1]} shrunk to {low}:{high}, all that views of "
-            f"{size_hr[0]}x{size_hr[1]} hold",
+            f"{size_hr[1]}x{size_hr[0]} hold",
         )
         params = replace(params, disparity=(low, high))
     rows, columns = grid
