@@ -36,6 +36,8 @@ from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, part, silent
 from sharpfield.upscale import upscale
 
+TRUTH, LOW = "truth", "low"  # folders of what is kept beside the results
+
 _PULSE = 0.1  # seconds between reports of progress
 _PATIENCE = 10.0  # seconds to clean up in after an interrupt
 
@@ -113,8 +115,8 @@ def do(job: Job, progress: ProgressCallback = silent) -> Record:
         low = protocol.degraded(truth, run.factor, workers)
     asked = upscale_arguments(run)
     if job.kept is not None:
-        _keep(truth, job, "truth")
-        _keep(low, job, "low")
+        _keep(truth, job, TRUTH)
+        _keep(low, job, LOW)
     planes, size, notes = protocol.planes(truth), truth.size, truth.notes
     del truth  # the peak is that of the super-resolution, not of the benchmark around it
     progress(Progress("compiling", 0.07))

@@ -33,6 +33,7 @@ _COMMANDS = {
     "degrade": _MEASURE,
     "evaluate": _MEASURE,
     "benchmark": _MEASURE,
+    "figures": _MEASURE,
     "methods": _KNOW,
 }
 
