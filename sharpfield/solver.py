@@ -160,10 +160,12 @@ def proximal_point(
 
     def remaining(gradient: float, elapsed: float) -> float:
         # the gradient falls about as a power of the sum of all β: what of it is left until it meets the tolerance
-        if not (last[0] > gradient > tolerance and last[1] > 0):
+        if not (last[0] > gradient > tolerance and elapsed > last[1] > 0):
             return math.inf
-        power = math.log(last[0] / gradient) / math.log(elapsed / last[1])
-        return max(elapsed * ((gradient / tolerance) ** (1 / power) - 1), beta / 8)
+        power = math.log(last[0] / gradient) / math.log1p((elapsed - last[1]) / last[1])
+        # a gradient that hardly falls would take more than a float can hold
+        times = math.exp(min(math.log(gradient / tolerance) / max(power, 1e-9), 300.0))
+        return max(elapsed * (times - 1), beta / 8)
 
     while done < steps and gradient >= tolerance:
         workers.map(form_right_side, range(len(z)))
