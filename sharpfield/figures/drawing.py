@@ -6,6 +6,7 @@ Pixels are never smoothed, and text stays text in a PDF.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,7 +121,7 @@ def _details(loaded: Loaded, windows: Sequence[Window]) -> Figure:
     tallest = max(_length(w[0]) / _length(w[1]) for w in windows)
     whole = width / height * tallest * len(windows)
     unit = _WIDTH / (whole + len(columns))
-    figure = _figure(unit * tallest * len(windows) + _LABEL * len(windows))
+    figure = _figure(unit * tallest * len(windows) + 3 * _LABEL)
     grid = figure.add_gridspec(
         len(windows), len(columns) + 1, width_ratios=[whole, *[1] * len(columns)], wspace=0.04, hspace=0.12
     )
@@ -136,7 +137,7 @@ def _details(loaded: Loaded, windows: Sequence[Window]) -> Figure:
             axes = figure.add_subplot(grid[at, number + 1])
             last = at == len(windows) - 1
             letter = f"({chr(ord('a') + number)}) " if number < 26 else ""
-            _image(axes, pictures.picture(view), letter + label if last else "", factor)
+            _image(axes, pictures.picture(view), (letter + label).replace("  ", "\n") if last else "", factor)
             axes.set_xlim(x.start - 0.5, x.stop - 0.5)
             axes.set_ylim(y.stop - 0.5, y.start - 0.5)
             _frame(axes, _MARKS[at % len(_MARKS)])
@@ -149,7 +150,7 @@ def _epipolar(loaded: Loaded, row: int) -> Figure:
     stack += loaded.results.items()
     images = [(name, pictures.epipolar_image(lf, row=row, v=0, thickness=_EPI_LINE)) for name, lf in stack]
     height, width = images[0][1].shape[:2]
-    each = max(_WIDTH * height / width, 0.3) + _LABEL
+    each = min(max(_WIDTH * height / width, 0.3), 0.7) + _LABEL
     figure = _figure(each * len(images) + _LABEL)
     rows = figure.subplots(len(images), 1, squeeze=False)[:, 0]
     for axes, (name, image) in zip(rows, images, strict=True):
@@ -168,7 +169,7 @@ def _errors(loaded: Loaded, gain: float) -> Figure:
 
     assert loaded.truth is not None
     truth, count = loaded.view(loaded.truth), len(loaded.results)
-    columns = min(count, 3)
+    columns = count if count <= 3 else math.ceil(math.sqrt(count))
     rows = -(-count // columns)
     height, width = loaded.size
     figure = _figure(rows * (0.94 * _WIDTH / columns * height / width + _LABEL))
@@ -205,7 +206,7 @@ def _check_library() -> None:
 def _figure(height: float) -> Figure:
     from matplotlib.figure import Figure
 
-    return Figure((_WIDTH, height), layout="constrained")
+    return Figure((_WIDTH, height), layout="compressed")
 
 
 def _image(axes: Axes, image: pictures.Picture, label: str = "", factor: float = 1.0) -> None:
@@ -240,7 +241,9 @@ def _save(figure: Figure, path: Path, overwrite: bool) -> None:
         replacing(path, overwrite=overwrite) as temporary,
         matplotlib.rc_context({"pdf.fonttype": 42, "font.size": _TEXT}),
     ):
-        figure.savefig(temporary, format=form, dpi=_DPI, metadata=metadata)
+        figure.savefig(
+            temporary, format=form, dpi=_DPI, bbox_inches="tight", pad_inches=0.02, metadata=metadata
+        )
 
 
 def _length(window: slice) -> int:
