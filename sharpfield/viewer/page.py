@@ -1,0 +1,336 @@
+"""Light fields into one HTML file that needs nothing else: no server, no network, no other file.
+
+The file holds a manifest (JSON), the compressed views in base64, and the program of `assets/`. The view that is
+shown first comes before the program and all others after it, so that there is a picture before the whole file is
+read. What the file may load or run is stated in it (a content security policy with the hashes of its own program
+and style), so nothing in a name or a note can ever become code.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfield.errors import InputError, OptionError
+from sharpfield.io.atomic import check_free, replacing
+from sharpfield.io.pictures import quantize
+from sharpfield.lightfield import LightField
+from sharpfield.parallel import Workers
+from sharpfield.pictures import heat
+from sharpfield.progress import Progress, ProgressCallback, part, silent
+from sharpfield.viewer.align import aligned
+from sharpfield.viewer.encode import AUTO, MIME, Quality, Sheaf, check_quality, choose_quality, encode_all
+from sharpfield.viewer.measure import LARGEST_ERROR, Focus, error_codes, facts, focus_range, psnr_of_views
+from sharpfield.viewer.thin import plan_thinning, thinned
+from sharpfield.viewer.viewpoint import OUTSIDE
+
+MOST_BYTES = 12_000_000
+
+# in the order in which they are read: each uses only what stands above it
+_SCRIPTS = (
+    "data.js",
+    "state.js",
+    "shaders.js",
+    "painter.js",
+    "stage.js",
+    "overlay.js",
+    "panel.js",
+    "gestures.js",
+    "keys.js",
+    "main.js",
+)
+_HEAT_STEPS = 9
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """How a page is made.
+
+    Parameters
+    ----------
+    title
+        What stands on top; the first light field's name when None.
+    quality
+        Of the pictures: 1 to 100, `lossless`, or `auto`, the best that keeps the page under `most_bytes`.
+    most_bytes
+        What `auto` aims at.
+    disparity
+        Range of the focus in pixels of the largest views between adjacent ones; measured when None.
+    resample
+        Compare light fields of other grids and sizes too: central views, resized.
+    """
+
+    title: str | None = None
+    quality: Quality = AUTO
+    most_bytes: float = MOST_BYTES
+    disparity: tuple[float, float] | None = None
+    resample: bool = False
+
+    def __post_init__(self) -> None:
+        check_quality(self.quality)
+        if not self.most_bytes > 0:
+            raise OptionError(f"the size of a page is above 0 bytes, not {self.most_bytes!r}")
+        if self.disparity is not None:
+            low, high = self.disparity
+            if not (math.isfinite(low) and math.isfinite(high) and low < high):
+                raise OptionError(f"disparity is a range LO:HI with LO below HI, not {low:g}:{high:g}")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its text in parts, in order, and what a person should know about it."""
+
+    parts: tuple[bytes, ...]
+    quality: Quality
+    notes: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return sum(map(len, self.parts))
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A light field as the page shows it."""
+
+    lf: LightField
+    psnr: NDArray[np.float64] | None = None
+    truth: LightField | None = None
+
+
+def write_page(
+    path: str | Path,
+    fields: Sequence[LightField],
+    *,
+    truth: LightField | None = None,
+    options: PageOptions | None = None,
+    overwrite: bool = False,
+    threads: int | None = None,
+    progress: ProgressCallback = silent,
+) -> Page:
+    """Make a page and write it, whole or not at all; see `make_page`."""
+    check_free(Path(path), overwrite=overwrite, folder=False)
+    page = make_page(fields, truth=truth, options=options, threads=threads, progress=progress)
+    with replacing(path, overwrite=overwrite) as temporary, temporary.open("wb") as file:
+        file.writelines(page.parts)
+    return page
+
+
+def make_page(
+    fields: Sequence[LightField],
+    *,
+    truth: LightField | None = None,
+    options: PageOptions | None = None,
+    threads: int | None = None,
+    progress: ProgressCallback = silent,
+) -> Page:
+    """Make a page that shows light fields of one scene.
+
+    Parameters
+    ----------
+    fields
+        The result first, then what it is compared with: the page opens with the second on the left of the split and
+        the first on the right. Sizes may differ by whole factors.
+    truth
+        What the result should be: adds PSNR of every view, error maps, and the truth itself.
+    options
+        How the page is made.
+    threads
+        How many threads; all processors when None.
+    progress
+        Told how far it is.
+    """
+    options = options or PageOptions()
+    if not fields:
+        raise InputError("a page shows at least one light field")
+    with Workers(threads) as workers:
+        shown, thinning_notes = _prepared(fields, truth, options, workers, part(progress, 0, 0.2))
+        first = shown[0].lf
+        progress(Progress("measuring disparity", 0.2))
+        scale = max(one.lf.size[1] for one in shown) / first.size[1]
+        focus = focus_range(first, options.disparity and _scaled(options.disparity, 1 / scale), workers)
+        focus = Focus(focus.low * scale, focus.high * scale, focus.start * scale)
+        sheaves = [sheaf for one in shown for sheaf in _sheaves(one)]
+        quality = options.quality
+        if quality == AUTO:
+            progress(Progress("choosing the quality", 0.25))
+            quality = choose_quality(sheaves, options.most_bytes - 100_000, workers)
+        pictures = encode_all(sheaves, quality, workers, part(progress, 0.3, 1))
+    notes = (*thinning_notes, *_field_notes(shown))
+    blocks = iter(pictures)
+    data = [(next(blocks), next(blocks) if one.truth is not None else []) for one in shown]
+    manifest = _manifest(shown, focus, options.title or first.name, notes)
+    page = Page(tuple(_render(manifest, data)), quality, notes)
+    if options.quality == AUTO and page.size > options.most_bytes:
+        more = f"the page has {page.size / 1e6:.1f} MB even at quality {quality}; take fewer views (--views) or a window (--crop)"
+        page = replace(page, notes=(*page.notes, more))
+    return page
+
+
+def _prepared(
+    fields: Sequence[LightField],
+    truth: LightField | None,
+    options: PageOptions,
+    workers: Workers,
+    progress: ProgressCallback,
+) -> tuple[list[_Shown], tuple[str, ...]]:
+    """Align, measure, thin: in this order, so that scores are those of all pixels."""
+    everything = [*fields] if truth is None else [*fields, truth]
+    everything = aligned(everything, resample=options.resample)
+    grid = everything[0].grid
+    thinning = plan_thinning(grid, [lf.size for lf in everything])
+    fewer = replace(thinning, reduction=1)
+    everything = [thinned(lf, fewer) for lf in everything]
+    scores: list[NDArray[np.float64] | None] = [None] * len(everything)
+    if truth is not None:
+        right = everything[-1]
+        comparable = [index for index, lf in enumerate(everything[:-1]) if lf.size == right.size]
+        if not comparable:
+            raise InputError(
+                f"{right.name}, the truth, has views of {right.size[1]}x{right.size[0]} and no light field has the "
+                "same size; give the truth of the result"
+            )
+        for number, index in enumerate(comparable):
+            progress(Progress("measuring errors", number / len(comparable)))
+            scores[index] = psnr_of_views(everything[index], right)
+    smaller = [thinned(lf, replace(thinning, step=(1, 1))) for lf in everything]
+    notes = thinning.note(everything[0].name, grid, everything[0].size)
+    if truth is None:
+        return [_Shown(lf) for lf in smaller], notes
+    shown = [
+        _Shown(lf, score, smaller[-1] if score is not None else None)
+        for lf, score in zip(smaller[:-1], scores[:-1], strict=True)
+    ]
+    return [*shown, _Shown(smaller[-1])], notes
+
+
+def _sheaves(one: _Shown) -> list[Sheaf]:
+    """Return the pictures of a light field: its views, then its error maps."""
+    lf, truth = one.lf, one.truth
+    count, columns = lf.grid[0] * lf.grid[1], lf.grid[1]
+    sheaves = [Sheaf(count, lambda number: quantize(lf.views[divmod(number, columns)], 8))]
+    if truth is not None:
+        sheaves.append(
+            Sheaf(
+                count,
+                lambda number: error_codes(
+                    lf.views[divmod(number, columns)], truth.views[divmod(number, columns)]
+                ),
+            )
+        )
+    return sheaves
+
+
+def _scaled(pair: tuple[float, float], factor: float) -> tuple[float, float]:
+    return pair[0] * factor, pair[1] * factor
+
+
+def _field_notes(shown: Sequence[_Shown]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{one.lf.name}: {note}" for one in shown for note in one.lf.notes))
+
+
+def _names(shown: Sequence[_Shown]) -> list[str]:
+    """Return the names, told apart by a number where two are the same."""
+    names: list[str] = []
+    for one in shown:
+        name, number = one.lf.name, 2
+        while name in names:
+            name, number = f"{one.lf.name} ({number})", number + 1
+        names.append(name)
+    return names
+
+
+def _manifest(shown: Sequence[_Shown], focus: Focus, title: str, notes: tuple[str, ...]) -> dict[str, Any]:
+    """Return what the program must know beside the pictures."""
+    first = shown[0].lf
+    ramp = heat(np.linspace(0, 1, _HEAT_STEPS)[None])[0]
+    has_truth = any(one.truth is not None for one in shown)
+    return {
+        "title": title,
+        "grid": first.grid,
+        "frame": max(one.lf.size for one in shown),
+        "focus": {"low": focus.low, "high": focus.high, "start": focus.start},
+        "mime": MIME,
+        "heat": ramp.tolist(),
+        "largestError": LARGEST_ERROR,
+        "outside": OUTSIDE,
+        "notes": notes,
+        "left": 1 if len(shown) - has_truth > 1 else len(shown) - 1,
+        "right": 0,
+        "fields": [
+            {
+                "name": name,
+                "size": one.lf.size,
+                "channels": one.lf.channels,
+                "facts": facts(one.lf, one.psnr),
+                "psnr": None if one.psnr is None else [[_number(dB) for dB in row] for row in one.psnr],
+                "errors": one.truth is not None,
+                "truth": has_truth and index == len(shown) - 1,
+            }
+            for index, (one, name) in enumerate(zip(shown, _names(shown), strict=True))
+        ],
+    }
+
+
+def _number(value: float) -> float | None:
+    """Return a number as JSON can hold it: infinity (a view equal to the truth) is null."""
+    return round(float(value), 3) if math.isfinite(value) else None
+
+
+def _render(manifest: dict[str, Any], data: Sequence[tuple[list[bytes], list[bytes]]]) -> Iterator[bytes]:
+    """Yield the page in parts, in order."""
+    assets = resources.files("sharpfield.viewer") / "assets"
+    style = (assets / "style.css").read_text(encoding="utf-8")
+    program = "".join((assets / "js" / name).read_text(encoding="utf-8") + "\n" for name in _SCRIPTS)
+    program = f"(() => {{\n'use strict';\n{program}}})();\n"
+    rows, columns = manifest["grid"]
+    middle = rows // 2 * columns + columns // 2
+    wanted = {manifest["left"], manifest["right"]}
+    before, after = Template((assets / "template.html").read_text(encoding="utf-8")).substitute(
+        title=html.escape(manifest["title"]),
+        style=style,
+        style_hash=_hash(style),
+        program_hash=_hash(program),
+        manifest=_script_text(manifest),
+        program=program,
+    ).split("<!-- first views -->", 1)[0:2]
+    yield before.encode()
+    for field in sorted(wanted):
+        yield _block(field, "view", middle, data[field][0][middle])
+    program_part, end = after.split("<!-- other views -->", 1)
+    yield program_part.encode()
+    for field, (views, errors) in enumerate(data):
+        for kind, blocks in (("view", views), ("error", errors)):
+            for layer, block in enumerate(blocks):
+                if not (kind == "view" and field in wanted and layer == middle):
+                    yield _block(field, kind, layer, block)
+    yield end.encode()
+
+
+def _block(field: int, kind: str, layer: int, data: bytes) -> bytes:
+    """Return a picture as an element that the browser keeps and does not run."""
+    head = f'<script type="text/plain" id="{kind}-{field}-{layer}">'
+    return head.encode() + base64.b64encode(data) + b"</script>\n"
+
+
+def _script_text(manifest: dict[str, Any]) -> str:
+    """Return JSON that cannot end the element it stands in, whatever a name holds."""
+    text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
