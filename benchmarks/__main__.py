@@ -6,7 +6,7 @@ import importlib
 import sys
 
 QUICK = ("startup", "speed", "twin")
-ALL = (*QUICK, "scaling", "tiling", "parity", "presets")
+ALL = (*QUICK, "scaling", "tiling", "parity", "presets", "geometry")
 
 
 def main(names: list[str]) -> int:
