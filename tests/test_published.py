@@ -11,7 +11,7 @@ from conftest import SHARED
 from sharpfield.benchmark import published
 from sharpfield.benchmark.tables import Cell, _with_best
 
-HCI = [
+HCI = [  # in the order of the tables
     "buddha",
     "buddha2",
     "couple",

@@ -123,6 +123,8 @@ class Measured:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Measured:
         """Return what `to_json` wrote; a ValueError says that it is damaged."""
+        if not isinstance(record["ssim"], dict):
+            raise ValueError("its SSIM is not that of data ranges")
         psnr = np.array(record["psnr"], dtype=np.float64)
         ssim = {int(each): np.array(values, dtype=np.float64) for each, values in record["ssim"].items()}
         if (

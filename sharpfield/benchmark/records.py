@@ -117,6 +117,8 @@ class Record:
             raise ValueError(f"it is of version {line['record']}")
         run = Run(**{name: _checked(line, name, kind) for name, kind in _RUN.items()})
         rest = {name: _checked(line, name, kind) for name, kind in _PLAIN.items()}
+        if not isinstance(run.protocol.get("name"), str):
+            raise ValueError("it names no protocol")
         for name in ("grid", "size", "notes"):
             rest[name] = tuple(rest[name])
         return cls(run=run, measured=Measured.from_json(line), **rest)
@@ -267,6 +269,6 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _why(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
+    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
         return "it is damaged"
     return f"it has no {error}" if isinstance(error, KeyError) else str(error)

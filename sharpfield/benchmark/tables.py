@@ -49,8 +49,11 @@ def tables(records: Sequence[Record]) -> list[Table]:
     for (protocol, factor), group in groups.items():
         where = f"factor {factor}, protocol {protocol}"
         made.append(_psnr(group, where))
-        for each in group[0].measured.ssim:
-            values = [record.scores(each).ssim_mean for record in group]
+        for each in sorted({each for record in group for each in record.measured.ssim}):
+            values = [
+                record.scores(each).ssim_mean if each in record.measured.ssim else math.nan
+                for record in group
+            ]
             made.append(_plain(group, values, f"SSIM (data range {each}): mean over the views; {where}", 4))
         values = [record.seconds for record in group]
         made.append(_plain(group, values, f"seconds; {where}", 1, small=True))
