@@ -111,12 +111,29 @@ def test_a_folder_without_permission_is_unwritable(tmp_path):
 def test_the_current_folder_is_never_replaced(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    for place in (".", "..", tmp_path):
+    for place in (".", "..", "../here", "../../" + tmp_path.name, tmp_path):
         with (
             pytest.raises(OutputError, match="give the output a name"),
             replacing(place, folder=True, overwrite=True),
         ):
             raise AssertionError("must be refused")
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_an_output_named_through_itself_is_replaced(tmp_path, folder):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "file").write_text("old")
+    path = tmp_path / "out" / ".." / ("out" if folder else "file")
+    with replacing(path, folder=folder, overwrite=True) as temporary:
+        (temporary / "new" if folder else temporary).write_text("new")
+    assert contents(tmp_path) == (["file", "out", "out/new"] if folder else ["file", "out"])
+    assert (tmp_path / "file").read_text() == ("old" if folder else "new")
+
+
+def test_a_path_through_a_folder_that_is_not_there_needs_it_not(tmp_path):
+    with replacing(tmp_path / "missing" / ".." / "out", folder=True):
+        pass
+    assert contents(tmp_path) == ["out"]
 
 
 WRITER = """
@@ -152,3 +169,49 @@ def test_a_killed_or_interrupted_writer_leaves_no_half_result(tmp_path, number, 
         while time.monotonic() < deadline and len(contents(tmp_path)) > 2 * existing:
             time.sleep(0.05)
         assert contents(tmp_path) == (["out", "out/old_00_00.png"] if existing else [])
+
+
+def abandoned(final, number):
+    """Kill a writer in the middle, and return the name of what it left."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(final)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout.readline()
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    (left,) = [path.name for path in final.parent.glob(f".{final.name}.*")]
+    return left
+
+
+on_linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="elsewhere nothing tells whose process it was"
+)
+
+
+@on_linux
+def test_what_a_killed_run_left_goes_with_the_next_of_that_name(tmp_path):
+    left = abandoned(tmp_path / "out", signal.SIGKILL)
+    with replacing(tmp_path / "other", folder=True):
+        assert (tmp_path / left).is_dir()  # of another name
+    with replacing(tmp_path / "out", folder=True):
+        assert not (tmp_path / left).exists()
+    assert contents(tmp_path) == ["other", "out"]
+
+
+@on_linux
+def test_what_may_be_in_use_stays(tmp_path):
+    name, number, writer, _ = abandoned(tmp_path / "out", signal.SIGKILL).removeprefix(".").split(".")
+    space, process = writer.split("-")
+    in_use = [
+        f".{name}.{number}.{space}-{os.getpid()}.partial",  # its process lives
+        f".{name}.{number}.{space}-1.partial",
+        f".{name}.{number}.00000000-{process}.partial",  # of another machine
+        f".{name}.{number}.partial",  # nothing tells
+        f".{name}.{number}.{space}-{process}.old",  # the result that was there before
+        f".{name}.more.{number}.{space}-{process}.partial",  # of another output
+    ]
+    for each in in_use:
+        (tmp_path / each).touch()
+    with replacing(tmp_path / "out", folder=True):
+        pass
+    assert contents(tmp_path) == sorted([*in_use, "out"])

@@ -1,13 +1,18 @@
 """Outputs appear whole or not at all: written under a temporary sibling name, renamed at the end.
 
 Everything that writes a result goes through `replacing`: an error or Ctrl-C removes the temporary, a killed
-run leaves nothing under the final name, and an older result goes only when the new one is complete.
+run leaves nothing under the final name, and an older result goes only when the new one is complete. What a killed
+run left beside it, the next one of that name removes, where it can tell that nobody writes to it any more.
 """
 
 from __future__ import annotations
 
 import errno
+import functools
+import hashlib
 import os
+import platform
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -42,16 +47,18 @@ def replacing(path: str | Path, *, overwrite: bool = False, folder: bool = False
     """
     final = Path(path)
     check_free(final, overwrite=overwrite, folder=folder)
-    temporary = final.parent / f".{final.name}.{secrets.token_hex(4)}.partial"
+    place = _own_path(final)
+    temporary = place.parent / f".{place.name}.{secrets.token_hex(4)}.{_writer(os.getpid())}partial"
     made: list[Path] = []
     try:
-        made = _make_parents(final.parent)
+        made = _make_parents(place.parent)
+        _remove_abandoned(place)
         if folder:
             temporary.mkdir()
         yield temporary
         # asked again: another run may have written here in the meantime
         check_free(final, overwrite=overwrite, folder=folder)
-        _rename(temporary, final)
+        _rename(temporary, place)
     except BaseException as error:
         _remove(temporary)
         for parent in reversed(made):
@@ -68,7 +75,8 @@ def check_free(final: Path, *, overwrite: bool, folder: bool) -> None:
         exists, is_folder = final.exists() or final.is_symlink(), final.is_dir()
     except OSError as error:
         raise OutputError(f"{final}: cannot be written: {explain(error)}") from error
-    if final.name in ("", "..") or final.absolute() == Path.cwd() or final.absolute() in Path.cwd().parents:
+    place, here = _own_path(final), Path.cwd()
+    if final.name in ("", "..") or place == here or place in here.parents:
         raise OutputError(
             f"{final}: is the folder you are in or one above it; give the output a name of its own"
         )
@@ -104,6 +112,55 @@ def _make_parents(parent: Path) -> list[Path]:
     for each in missing:
         each.mkdir(exist_ok=True)
     return missing
+
+
+def _own_path(path: Path) -> Path:
+    """Return a path whose parent is named by its own name.
+
+    One that leads through the output itself (x/../x) would end nowhere as soon as the old output moves away.
+    """
+    return Path(os.path.realpath(path.parent)) / path.name
+
+
+@functools.cache
+def _processes() -> str | None:
+    """Return a mark of the space in which numbers of processes are unique, or None where the system tells none.
+
+    Two machines, or two containers of one, may write to one folder: there the same number is another process.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+        space = f"{platform.node()} {boot} {os.stat('/proc/self/ns/pid').st_ino}"
+    except (OSError, ValueError):  # not Linux
+        return None
+    return hashlib.sha256(space.encode()).hexdigest()[:8]
+
+
+def _writer(process: int | str) -> str:
+    """Return the part of a temporary's name that says which process writes to it, or nothing."""
+    return f"{_processes()}-{process}." if _processes() else ""
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove temporaries of the output `place` whose process is dead; all others may be in use."""
+    if _processes() is None:
+        return
+    known = re.compile(rf"\.{re.escape(place.name)}\.[0-9a-f]{{8}}\.{_writer('([0-9]+)')}partial")
+    with suppress(OSError), os.scandir(place.parent) as entries:
+        for entry in list(entries):
+            found = known.fullmatch(entry.name)
+            if found and not _alive(int(found[1])):
+                _remove(Path(entry.path))
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # asks only; on Linux alone, on Windows it would kill
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def _rename(temporary: Path, final: Path) -> None:
