@@ -199,6 +199,26 @@ def test_an_output_that_exists_is_refused_before_the_input_is_read(good, tmp_pat
     assert "good-x2: exists already" in refused("upscale", good)
 
 
+def test_an_output_that_holds_more_than_views_is_refused_before_the_input_is_read(
+    good, tmp_path, monkeypatch
+):
+    taken = make(tmp_path, name="taken")
+    (taken / "thesis.docx").write_text("years of work")
+    monkeypatch.setattr("sharpfield.io.read", None)
+    for command in ("upscale", "degrade"):
+        assert "holds thesis.docx, which is no view" in refused(command, good, taken, "--overwrite")
+    assert (taken / "thesis.docx").read_text() == "years of work"
+
+
+def test_an_output_of_the_other_kind_is_refused_before_the_input_is_read(good, tmp_path, monkeypatch):
+    (tmp_path / "folder.npz").mkdir()
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("sharpfield.io.read", None)
+    assert "is a folder already and the output is a file" in refused("upscale", good, tmp_path / "folder.npz")
+    assert "is a file already and the output is a folder" in refused("upscale", good, tmp_path / "file")
+    assert "only read, not written" in refused("upscale", good, tmp_path / "new", "--to", "lytro")
+
+
 def test_an_output_that_is_the_input(good):
     said = refused("upscale", good, good.parent / "." / "good", "--overwrite")
     assert said.startswith("2 ")

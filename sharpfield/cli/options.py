@@ -97,21 +97,21 @@ class Writing:
 
     def check(self, out: Path, *inputs: Path) -> None:
         """Refuse an output that may not be, before any work is spent on it."""
-        from sharpfield.io.atomic import check_free
+        from sharpfield.io import check_output
 
         if self.bits not in (8, 16, 32, None):
             raise OptionError(f"--bits is 8, 16 or 32 (float), not {self.bits}")
         for each in inputs:
             if out.resolve() == each.resolve():
                 raise OptionError(f"{out}: is the input as well; give the output a name of its own")
-        check_free(out, overwrite=self.overwrite, folder=out.is_dir())
+        check_output(out, overwrite=self.overwrite, file_format=self.file_format, format=self.output_format)
 
     def rehearse(self, lf: LightField, out: Path) -> None:
         """Write as many views of a few pixels beside the output: what would fail after hours fails now."""
         import numpy as np
 
         from sharpfield.errors import OutputError
-        from sharpfield.io.atomic import check_free, explain
+        from sharpfield.io.atomic import explain
 
         parent = out.absolute().parent
         while not parent.exists():
@@ -119,9 +119,7 @@ class Writing:
         few = lf.with_views(np.zeros((*lf.grid, 2, 2, lf.channels), np.float32))
         try:
             with TemporaryDirectory(prefix=".sharpfield-", dir=parent) as place:
-                trial = Path(place) / out.name
-                self.write(few, trial, silent, 1)
-                check_free(out, overwrite=self.overwrite, folder=trial.is_dir())
+                self.write(few, Path(place) / out.name, silent, 1)
         except OSError as error:
             raise OutputError(f"{out}: cannot be written: {explain(error)}") from error
 

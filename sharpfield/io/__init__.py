@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from sharpfield.errors import InputError, OptionError
-from sharpfield.io.atomic import explain
+from sharpfield.io.atomic import check_free, explain
 from sharpfield.io.source import Format, ReadOptions, ViewSource, assemble
 from sharpfield.lightfield import LightField
 from sharpfield.progress import ProgressCallback, silent
 
-__all__ = ["Format", "ReadOptions", "ViewSource", "formats", "open_views", "read", "write"]
+__all__ = ["Format", "ReadOptions", "ViewSource", "check_output", "formats", "open_views", "read", "write"]
 
 # in the order in which they are asked whether a path is theirs
 _MODULES = (
@@ -149,21 +149,57 @@ def write(
     OptionError
         The format does not take such an option, or cannot hold that many bits.
     """
+    extra: dict[str, Any] = {"pattern": pattern, "file_format": file_format}
+    extra = {name: value for name, value in extra.items() if value is not None}
+    chosen = check_output(path, overwrite=overwrite, format=format, **extra)
+    assert chosen.write is not None  # else it is refused
+    final = Path(path)
+    chosen.write(lf, final, overwrite=overwrite, bits=bits, threads=threads, progress=progress, **extra)
+    return final
+
+
+def check_output(
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+    pattern: str | None = None,
+    file_format: str | None = None,
+    format: str | None = None,  # noqa: A002
+) -> Format:
+    """Refuse an output that `write` would refuse whatever the light field, before any work is spent on it.
+
+    Parameters
+    ----------
+    path, overwrite, pattern, file_format, format
+        As for `write`.
+
+    Returns
+    -------
+    Format
+        The one that would be written.
+
+    Raises
+    ------
+    OutputError
+        The path exists (without `overwrite`), is of the other kind, or holds what is no light field.
+    OptionError
+        The format is only read, or does not take such an option.
+    """
     final = Path(path)
     chosen = _named(format, final) if format is not None else _for_writing(final)
     if chosen.write is None:
         raise OptionError(
             f"{final}: {chosen.name} is only read, not written; choose one of {_listed(writable=True)}"
         )
-    extra: dict[str, Any] = {"pattern": pattern, "file_format": file_format}
-    extra = {name: value for name, value in extra.items() if value is not None}
-    for name in extra:
-        if name not in chosen.options:
+    for name, value in {"pattern": pattern, "file_format": file_format}.items():
+        if value is not None and name not in chosen.options:
             raise OptionError(
                 f"{final}: {name} has no meaning for {chosen.name}; it is for a folder or zip of views"
             )
-    chosen.write(lf, final, overwrite=overwrite, bits=bits, threads=threads, progress=progress, **extra)
-    return final
+    check_free(final, overwrite=overwrite, folder=chosen.folder)
+    if chosen.check_replaceable is not None and final.exists():
+        chosen.check_replaceable(final)
+    return chosen
 
 
 def _recognized(path: Path, options: ReadOptions) -> Format:

@@ -177,4 +177,5 @@ FORMAT = Format(
     open=open_eslf,
     write=write,
     ending=r"_eslf\.(png|jpe?g|bmp|tiff?)",
+    suffixes=("_eslf.png", "_eslf.jpg", "_eslf.bmp", "_eslf.tif"),
 )

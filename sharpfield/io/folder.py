@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sharpfield.errors import InputError, OptionError, OutputError
-from sharpfield.io.atomic import check_free, explain, replacing
+from sharpfield.io.atomic import explain, replacing
 from sharpfield.io.content import read_bytes
 from sharpfield.io.hci2016 import CONFIG, parameters
 from sharpfield.io.names import Arrangement, arrange, named
@@ -104,9 +104,6 @@ def write(
 ) -> None:
     """Write a folder of views, whole or not at all."""
     names, kind, bits = plan(lf, bits=bits, pattern=pattern, file_format=file_format)
-    check_free(path, overwrite=overwrite, folder=True)
-    if path.exists():
-        _check_replaceable(path)
     with replacing(path, overwrite=overwrite, folder=True) as temporary, Workers(threads) as workers:
 
         def store(view: tuple[int, int]) -> None:
@@ -169,7 +166,7 @@ def _no_pictures(path: Path) -> str:
     return f"{path}: no pictures (PNG, TIFF, JPEG, BMP) in it; a light field is a folder of its views"
 
 
-def _check_replaceable(path: Path) -> None:
+def check_replaceable(path: Path) -> None:
     """Refuse to replace a folder that holds more than a light field: its loss may not be meant."""
     for entry in sorted(path.iterdir()):
         if entry.is_dir() or not entry.name.lower().endswith((*SUFFIXES, *_COMPANIONS)):
@@ -189,4 +186,6 @@ FORMAT = Format(
     open=open_folder,
     write=write,
     options=("pattern", "file_format"),
+    folder=True,
+    check_replaceable=check_replaceable,
 )

@@ -128,4 +128,5 @@ FORMAT = Format(
     open=open_hdf5,
     write=write,
     ending=r"\.(h5|hdf5|hdf)",
+    suffixes=(".h5", ".hdf5", ".hdf"),
 )

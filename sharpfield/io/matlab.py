@@ -153,4 +153,5 @@ FORMAT = Format(
     open=open_mat,
     write=write,
     ending=r"\.mat",
+    suffixes=(".mat",),
 )

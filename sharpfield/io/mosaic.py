@@ -108,4 +108,5 @@ FORMAT = Format(
     open=open_mosaic,
     write=write,
     ending=r"\.(png|jpe?g|bmp)",
+    suffixes=(".png", ".jpg", ".jpeg", ".bmp"),
 )

@@ -194,4 +194,5 @@ FORMAT = Format(
     open=open_npz,
     write=write,
     ending=r"\.npz",
+    suffixes=(".npz",),
 )

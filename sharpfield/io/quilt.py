@@ -126,4 +126,5 @@ FORMAT = Format(
     open=open_quilt,
     write=write,
     ending=r"_qs\d+x\d+(a\d*\.?\d+)?\.(png|jpe?g|bmp|tiff?)",
+    suffixes=("_qs8x6a0.75.png", "_qs8x6.jpg", "_qs8x6.bmp", "_qs8x6.tif"),
 )

@@ -121,8 +121,14 @@ class Format:
         Write a light field, `write(lf, path, overwrite=..., bits=..., ...)`, or None where it is read only.
     ending
         Expression for the end of a path that chooses this format for writing.
+    suffixes
+        The same for people: such ends of a path.
     options
         What its `write` takes beside overwrite, bits, threads and progress.
+    folder
+        Whether it writes a folder; a file otherwise.
+    check_replaceable
+        Raises OutputError where what is at a path must not be replaced, even when asked to.
     """
 
     name: str
@@ -131,7 +137,10 @@ class Format:
     open: Callable[[Path, ReadOptions], AbstractContextManager[ViewSource]]
     write: Callable[..., None] | None = None
     ending: str | None = None
+    suffixes: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    folder: bool = False
+    check_replaceable: Callable[[Path], None] | None = None
 
 
 def assemble(

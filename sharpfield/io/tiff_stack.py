@@ -155,4 +155,5 @@ FORMAT = Format(
     open=open_stack,
     write=write,
     ending=r"\.tiff?",
+    suffixes=(".tif", ".tiff"),
 )

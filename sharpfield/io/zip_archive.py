@@ -150,5 +150,6 @@ FORMAT = Format(
     open=open_zip,
     write=write,
     ending=r"\.zip",
+    suffixes=(".zip",),
     options=("pattern", "file_format"),
 )
