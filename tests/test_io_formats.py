@@ -116,7 +116,7 @@ def test_outputs_are_whole_or_not_there(tmp_path, name):
 
 def test_every_format_says_how_it_looks():
     names = [each.name for each in formats()]
-    assert len(set(names)) == len(names) == 11
+    assert len(set(names)) == len(names) == 12
     for each in formats():
         assert each.description
         assert len(each.description) < 160

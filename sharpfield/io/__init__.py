@@ -23,6 +23,7 @@ __all__ = ["Format", "ReadOptions", "ViewSource", "check_output", "formats", "op
 
 # in the order in which they are asked whether a path is theirs
 _MODULES = (
+    "zarr_store",
     "folder",
     "lytro",
     "numpy_archive",
