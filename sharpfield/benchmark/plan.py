@@ -53,6 +53,8 @@ class Plan:
         object.__setattr__(self, "methods", tuple(dict.fromkeys(self.methods)))
         object.__setattr__(self, "factors", tuple(dict.fromkeys(map(whole_factor, self.factors))))
         parse_memory(self.memory)
+        if self.chroma not in (None, "bilinear", "bicubic"):
+            raise OptionError(f"chroma is bilinear or bicubic, not {self.chroma!r}")
         for factor in self.factors:  # asked for wrongly? say so before reading anything
             if self.camera is not None:
                 Camera.parse(self.camera, factor)

@@ -125,7 +125,8 @@ def _benchmark(
     if outcome.failures:
         voice.note(*outcome.failures[1:])
         more = f" (and {len(outcome.failures) - 1} more)" if len(outcome.failures) > 1 else ""
-        raise SharpfieldError(f"{outcome.failures[0]}{more}; the other runs are recorded in {output}")
+        rest = f"; the other runs are recorded in {output}" if outcome.records else ""
+        raise SharpfieldError(f"{outcome.failures[0]}{more}{rest}")
 
 
 def _show(records: Sequence[Record], output: Path, form: str, voice: Voice, failures: Sequence[str]) -> None:
