@@ -32,7 +32,8 @@ Command = Callable[..., None]
 _COMMON_FIELDS = ("disparity",)
 
 
-def _flag(default: Any, text: str, metavar: str | None = None, *names: str) -> Any:
+def flag(default: Any, text: str, metavar: str | None = None, *names: str) -> Any:
+    """Declare a field that becomes an option."""
     return field(default=default, metadata={"help": text, "metavar": metavar, "names": names})
 
 
@@ -40,23 +41,23 @@ def _flag(default: Any, text: str, metavar: str | None = None, *names: str) -> A
 class Reading:
     """How an input says which view is where, and which part of it is wanted; as for `sharpfield.read`."""
 
-    views: str | None = _flag(
+    views: str | None = flag(
         None, "Take these views only: 5x5, the central ones, or 2:7,2:7, rows and columns.", "VxU"
     )
-    crop: str | None = _flag(None, "Take this window of every view only: 100:300,50:250.", "Y:Y,X:X")
-    grid: str | None = _flag(None, "Rows and columns of views, where the input does not tell: 9x9.", "VxU")
-    pattern: str | None = _flag(
+    crop: str | None = flag(None, "Take this window of every view only: 100:300,50:250.", "Y:Y,X:X")
+    grid: str | None = flag(None, "Rows and columns of views, where the input does not tell: 9x9.", "VxU")
+    pattern: str | None = flag(
         None,
         "Names of the views, where they are unusual: 'cam_{v}_{u}.png', v the row, u the column.",
         "NAME",
     )
-    flip: str = _flag(
+    flip: str = flag(
         "", "Rows (v), columns (u) or both (vu) are stored in the reversed order: turn it.", "v|u|vu"
     )
-    transpose: bool = _flag(
+    transpose: bool = flag(
         False, "Rows and columns of views are stored in each other's place: exchange them."
     )
-    input_format: str | None = _flag(
+    input_format: str | None = flag(
         None, "Name of the format, where the content is taken for another.", "FORMAT", "--from"
     )
 
@@ -86,12 +87,12 @@ class Reading:
 class Writing:
     """How an output is stored; as for `sharpfield.write`."""
 
-    overwrite: bool = _flag(False, "Replace OUT when it exists already.")
-    bits: int | None = _flag(None, "Bits a sample: 8, 16, or 32 (float).", "8|16|32")
-    file_format: str | None = _flag(
+    overwrite: bool = flag(False, "Replace OUT when it exists already.")
+    bits: int | None = flag(None, "Bits a sample: 8, 16, or 32 (float).", "8|16|32")
+    file_format: str | None = flag(
         None, "Kind of pictures in a folder or zip: png, tiff, jpeg or bmp.", "KIND"
     )
-    output_format: str | None = _flag(
+    output_format: str | None = flag(
         None, "Name of the format, where OUT's ending does not choose it.", "FORMAT", "--to"
     )
 

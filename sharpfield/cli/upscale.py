@@ -23,6 +23,7 @@ from sharpfield.cli.options import (
     with_groups,
     with_method_options,
 )
+from sharpfield.cli.stores import Scaling, upscale_into_store
 from sharpfield.progress import part
 
 
@@ -61,6 +62,7 @@ def _upscale(
     threads: Threads = None,
     reading: Reading,
     writing: Writing,
+    scaling: Scaling,
     voice: Voice,
     options: dict[str, Any],
 ) -> None:
@@ -69,12 +71,21 @@ def _upscale(
     The result is a folder of views, or a file when OUT has the ending of one (.h5, .npz, .zip). Choose the camera
     that made the input when you know it: a box (the pixels of a sensor) is the usual one, bicubic is what image
     programs shrink with.
+
+    With an OUT that ends in .zarr the work goes from disk to disk, block by block: of any size, on as many machines
+    as there are, and the same command again goes on where a run has died. IN may be a folder of light fields then.
     """
     seen_by = parse_camera(camera, factor)
     window = None if disparity is None else parse_range(disparity)
     given = options if window is None else {**options, "disparity": window}
     catalogue.make_options(method, preset, given)  # asked for wrongly? say so before reading
     target = tidy(out or beside(source, seen_by.factor))
+    if scaling.applies(target, reading, writing):
+        asked = {"factor": seen_by.factor, "method": method, "preset": preset}
+        asked["disparity"] = disparity if disparity == "auto" else window
+        asked |= {"camera": seen_by, "chroma": chroma, "memory": memory, "threads": threads, **options}
+        upscale_into_store(source, target, scaling, writing, voice, **asked)
+        return
     writing.check(target, source)
     from sharpfield.upscale import upscale
 
@@ -119,10 +130,11 @@ def _upscale(
 def beside(source: Path, factor: int) -> Path:
     """Return the path beside the input that says what was done: knights/ -> knights-x2/."""
     whole = source.resolve()
-    stem = re.sub(r"\.(zip|h5|hdf5|mat|npz|png|tiff?|jpe?g|bmp)$", "", whole.name, flags=re.IGNORECASE)
+    stem = re.sub(r"\.(zip|h5|hdf5|mat|npz|zarr|png|tiff?|jpe?g|bmp)$", "", whole.name, flags=re.IGNORECASE)
     if not stem:
         stem = "light-field"
-    target = whole.with_name(f"{stem}-x{factor}")
+    # what was a Zarr store may be too large to be anything else
+    target = whole.with_name(f"{stem}-x{factor}{'.zarr' if whole.suffix.lower() == '.zarr' else ''}")
     return source.parent / target.name if source.name not in ("", "..") else target
 
 
@@ -130,5 +142,6 @@ command = with_groups(
     with_method_options(_upscale),
     reading=(Reading, "Reading"),
     writing=(Writing, "Writing"),
+    scaling=(Scaling, "Larger than memory: when OUT ends in .zarr"),
     voice=(Voice, "Talking"),
 )

@@ -1,0 +1,179 @@
+"""The tasks as a Dask graph: in this process, on local worker processes, or on any cluster. Only here Dask is known.
+
+Tasks are handed over as the workers can take them: a job of a million blocks holds a few hundred of them in memory.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from typing import Any
+
+from sharpfield.errors import OptionError, SharpfieldError
+from sharpfield.parallel import available_threads
+from sharpfield.progress import ProgressCallback
+from sharpfield.scale.work import Outcome, Task, run_task
+
+# tasks in the hands of the scheduler, for each thread of its workers: enough that none waits
+_AHEAD = 4
+_BATCH = 64
+_WAIT = 20  # seconds that a scheduler has to answer
+
+Done = Callable[[Task, Outcome], None]
+
+
+class SchedulerGoneError(SharpfieldError):
+    """The scheduler, or all of its workers, cannot be reached any more."""
+
+
+def _dask() -> Any:
+    try:
+        import dask
+    except ImportError:
+        raise SharpfieldError(
+            "runs over Zarr stores need Dask: pip install 'sharpfield[scale]' (Dask and Zarr 3)"
+        ) from None
+    return dask
+
+
+def run_here(tasks: Iterable[Task], done: Done, progress: Callable[[Task], ProgressCallback]) -> None:
+    """Run tasks in this process, one after another, each with all the threads that it was given.
+
+    Parameters
+    ----------
+    tasks
+        What to do.
+    done
+        Told what became of each; may raise to stop.
+    progress
+        Gives what is told about the inside of a task.
+    """
+    dask = _dask()
+
+    def work(task: Task) -> None:
+        done(task, run_task(task, progress(task)))
+
+    todo = iter(tasks)
+    while batch := list(islice(todo, _BATCH)):
+        graph = {f"block-{number}": (work, task) for number, task in enumerate(batch)}
+        dask.get(graph, list(graph))
+
+
+def run_on_cluster(tasks: Iterable[Task], done: Done, client: Any) -> None:
+    """Run tasks on the workers of a cluster; a task whose worker dies is given to another one."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker, as_completed
+
+    todo = iter(tasks)
+    ahead = _AHEAD * max(_threads_of(client), 1)
+    running: dict[Any, Task] = {}
+    finished = as_completed(loop=client.loop, with_results=False, raise_errors=False)
+
+    def hand_over(count: int) -> None:
+        for task in islice(todo, count):
+            # the same block twice writes the same bytes: safe to repeat, but never taken for one done before
+            future = client.submit(run_task, task, pure=False)
+            running[future] = task
+            finished.add(future)
+
+    try:
+        hand_over(ahead)
+        while running:
+            future = next(finished)
+            task = running.pop(future)
+            if future.status in ("cancelled", "lost"):
+                raise SchedulerGoneError("the scheduler is gone")
+            if future.status == "error":
+                error = future.exception()
+                if isinstance(error, CancelledError):
+                    raise SchedulerGoneError("the scheduler is gone")
+                if isinstance(error, KilledWorker):
+                    problem = f"{task.where}: the workers that tried it died; give them more memory, or lower --memory"
+                else:
+                    problem = f"{task.where}: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+                outcome = Outcome(problem=problem)
+            else:
+                outcome = future.result()
+            future.release()
+            done(task, outcome)
+            hand_over(1)
+    except (CancelledError, OSError, StopIteration) as error:
+        raise SchedulerGoneError(f"the scheduler is gone ({type(error).__name__})") from error
+    finally:
+        if running and client.status == "running":
+            client.cancel(list(running), force=True)
+
+
+@contextmanager
+def connected(scheduler: str | None, workers: int | None, threads: int | None) -> Iterator[Any]:
+    """Give a client of the scheduler at an address, or of a cluster of our own with so many processes.
+
+    Parameters
+    ----------
+    scheduler
+        `tcp://host:port`.
+    workers, threads
+        Else, how many processes to start here, and how many threads each is meant to use.
+    """
+    _dask()
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise SharpfieldError(
+            "workers and clusters need Dask's distributed scheduler: pip install 'sharpfield[scale]'"
+        ) from None
+    import dask
+
+    with ExitStack() as stack:
+        stack.enter_context(_quiet())
+        stack.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{_WAIT}s"}))
+        if scheduler is None:
+            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="sharpfield-dask-"))
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                # the budget is kept by the size of the blocks
+                memory_limit=0,
+                dashboard_address=None,
+                local_directory=place,
+                silence_logs=logging.CRITICAL,
+            )
+            stack.callback(cluster.close, timeout=5)
+            address: Any = cluster
+        else:
+            address = scheduler
+        try:
+            client = Client(address, timeout=_WAIT, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            reason = " ".join(str(error).split())[:150]
+            raise OptionError(f"--scheduler {scheduler}: cannot be reached ({reason})") from error
+        stack.callback(client.close, timeout=5)
+        yield client
+
+
+def threads_each(workers: int, threads: int | None) -> int:
+    """Return how many threads each of some processes gets."""
+    return max((threads or available_threads()) // workers, 1)
+
+
+def _threads_of(client: Any) -> int:
+    return sum(int(count) for count in client.nthreads().values())
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask's own log off the terminal: what a person must know becomes one line of ours."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    before = [each.level for each in loggers]
+    for each in loggers:
+        each.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for each, level in zip(loggers, before, strict=True):
+            each.setLevel(level)
