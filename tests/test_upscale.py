@@ -102,13 +102,13 @@ def test_one_row_or_column_of_views(method, grid):
 def test_a_constant_light_field_stays(method, preset):
     color = np.array([0.2, 0.5, 0.7], np.float32)
     low = LightField(np.broadcast_to(color, (2, 2, 8, 9, 3)))
-    high = upscale(low, 2, method=method, preset=preset)
+    high = upscale(low, 2, method=method, preset=preset, disparity=(-6, 6))
     assert high.views == pytest.approx(np.broadcast_to(color, high.views.shape), abs=1e-5)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_threads_do_not_change_a_bit(method):
-    one, three = (upscale(small(), 2, method=method, threads=n) for n in (1, 3))
+    one, three = (upscale(small(), 2, method=method, disparity=(-6, 6), threads=n) for n in (1, 3))
     assert np.array_equal(one.views, three.views)
 
 
@@ -194,8 +194,8 @@ def test_tiles_give_what_one_piece_gives_seams_and_borders_included(method):
 def test_tiles_differ_little_with_the_schedule_that_stops_by_itself(method):
     # a tile stops by its own gradient, a hair apart from the whole; where two candidates look almost alike the
     # second graph then takes another edge: a few pixels anywhere, no seam
-    whole = upscale(larger(), 2, method=method)
-    tiled = upscale(larger(), 2, method=method, memory="1MB")
+    whole = upscale(larger(), 2, method=method, disparity=(-6, 6))
+    tiled = upscale(larger(), 2, method=method, disparity=(-6, 6), memory="1MB")
     difference = abs(whole.views - tiled.views)
     assert difference.mean() < 0.1 / 255
     assert np.mean(difference > 1 / 255) < 0.01
