@@ -142,6 +142,9 @@ def test_options_go_to_the_methods_that_have_them(scenes, tmp_path):
     assert bilinear["options"] == {}
     assert (sq["options"]["disparity"], sq["options"]["patch"]) == ([-2, 2], 5)
     assert sq["settings"]["disparity"] == [-2, 2]
+    assert benchmark(*words, "--disparity", "auto").status == 0
+    assert lines_of(tmp_path)[2]["options"]["disparity"] == "auto"
+    assert len(lines_of(tmp_path)) == 3
 
 
 def test_the_peak_is_that_of_the_run_and_not_of_who_started_it(scenes, tmp_path):

@@ -11,7 +11,7 @@ from sharpfield.benchmark import protocols
 from sharpfield.benchmark.records import Run
 from sharpfield.errors import OptionError
 from sharpfield.observe import Camera, whole_factor
-from sharpfield.upscale import DEFAULT_MEMORY, parse_memory
+from sharpfield.upscale import AUTO, DEFAULT_MEMORY, parse_memory
 
 METHODS = ("bilinear", "gb-dr", "gb-sq")
 DISPARITY = (-6, 6)  # the paper's, whatever `upscale` does by itself
@@ -90,5 +90,6 @@ class Plan:
         given, own = dict(given), self._own(method)
         if "disparity" in own:
             given.setdefault("disparity", DISPARITY)
-        asked = {name: value for name, value in given.items() if (name, value) != ("disparity", "auto")}
+        # measured on each light field, so that what the method gets is not known here
+        asked = {name: value for name, value in given.items() if (name, value) != ("disparity", AUTO)}
         return {**asdict(catalogue.make_options(method, self.preset, asked)), **given}

@@ -69,7 +69,10 @@ def _benchmark(
     ] = catalogue.DEFAULT_PRESET,
     disparity: Annotated[
         str | None,
-        typer.Option(metavar="LO:HI", help="Disparities to search (-6:6, the paper's, when not given)."),
+        typer.Option(
+            metavar="LO:HI|auto",
+            help="Disparities to search; -6:6, the paper's, when not given; auto measures them.",
+        ),
     ] = None,
     camera: Annotated[
         str | None,
@@ -94,7 +97,9 @@ def _benchmark(
     """
     if table_format not in _FORMATS:
         raise OptionError(f"--format is md, latex or csv, not {table_format!r}")
-    given = options if disparity is None else {**options, "disparity": parse_range(disparity)}
+    given = dict(options)
+    if disparity is not None:
+        given["disparity"] = disparity if disparity == "auto" else parse_range(disparity)
     from sharpfield.benchmark.plan import Plan
     from sharpfield.benchmark.runner import Outcome, run_benchmark
 

@@ -137,7 +137,7 @@ def _details(loaded: Loaded, windows: Sequence[Window]) -> Figure:
             axes = figure.add_subplot(grid[at, number + 1])
             last = at == len(windows) - 1
             letter = f"({chr(ord('a') + number)}) " if number < 26 else ""
-            _image(axes, pictures.picture(view), (letter + label).replace("  ", "\n") if last else "", factor)
+            _image(axes, pictures.picture(view), letter + _broken(label) if last else "", factor)
             axes.set_xlim(x.start - 0.5, x.stop - 0.5)
             axes.set_ylim(y.stop - 0.5, y.start - 0.5)
             _frame(axes, _MARKS[at % len(_MARKS)])
@@ -244,6 +244,11 @@ def _save(figure: Figure, path: Path, overwrite: bool) -> None:
         figure.savefig(
             temporary, format=form, dpi=_DPI, bbox_inches="tight", pad_inches=0.02, metadata=metadata
         )
+
+
+def _broken(label: str) -> str:
+    """Return a label in lines that fit under a detail: the method, what is special about it, its PSNR."""
+    return label.replace("  ", "\n").replace(" (", "\n(")
 
 
 def _length(window: slice) -> int:
