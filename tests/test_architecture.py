@@ -39,6 +39,7 @@ synthetic
 pictures
 figures
 viewer
+animate
 scale
 demo
 cli

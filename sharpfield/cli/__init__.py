@@ -30,6 +30,8 @@ _COMMANDS = {
     "demo": _START,
     "info": _START,
     "upscale": _WORK,
+    "view": _WORK,
+    "animate": _WORK,
     "degrade": _MEASURE,
     "evaluate": _MEASURE,
     "benchmark": _MEASURE,

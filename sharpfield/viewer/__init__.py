@@ -1,12 +1,12 @@
 """One self-contained HTML page to look at light fields: before and after, from every viewpoint, at every focus.
 
-    align.py        the same views and the same window of all light fields
-    thin.py         no more views and pixels than a browser holds
-    measure.py      focus range, PSNR and errors: what the page knows beside the views
-    encode.py       views to compressed pictures that fit the size asked for
-    page.py         all of it into one HTML file
-    viewpoint.py    what the page shows, in NumPy
-    assets/         the page itself: template.html, style.css, js/ (plain JavaScript and WebGL, no build step)
+align.py        the same views and the same window of all light fields
+thin.py         no more views and pixels than a browser holds
+measure.py      focus range, PSNR and errors: what the page knows beside the views
+encode.py       views to compressed pictures that fit the size asked for
+page.py         all of it into one HTML file
+viewpoint.py    what the page shows, in NumPy
+assets/         the page itself: template.html, style.css, js/ (plain JavaScript and WebGL, no build step)
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sharpfield.errors import InputError
+from sharpfield.io.selection import parse_crop
 from sharpfield.lightfield import LightField
 
 Size = tuple[int, int]
@@ -63,7 +64,32 @@ def aligned(fields: Sequence[LightField], *, resample: bool = False) -> list[Lig
         if factor is None:
             fields = [*fields[:index], _resized(lf, frame), *fields[index + 1 :]]
     whole = [factor or 1 for factor in factors]
-    return [_cropped(lf, size) for lf, size in zip(fields, _window([lf.size for lf in fields], whole), strict=True)]
+    return [
+        _cropped(lf, size)
+        for lf, size in zip(fields, _window([lf.size for lf in fields], whole), strict=True)
+    ]
+
+
+def windowed(fields: Sequence[LightField], window: str) -> list[LightField]:
+    """Return the same window of aligned light fields, made larger to whole pixels of the smallest ones.
+
+    Parameters
+    ----------
+    fields
+        What `aligned` returned.
+    window
+        `"100:300,50:250"`, y and x in pixels of the largest.
+    """
+    frame = max((lf.size for lf in fields), key=lambda size: size[0] * size[1])
+    factors = [frame[0] // lf.size[0] for lf in fields]
+    step = math.lcm(*factors)
+    y, x = (
+        slice(part.start // step * step, -(-part.stop // step) * step) for part in parse_crop(window, frame)
+    )
+    return [
+        lf.crop(*(slice(part.start // factor, part.stop // factor) for part in (y, x)))
+        for lf, factor in zip(fields, factors, strict=True)
+    ]
 
 
 def _window(sizes: Sequence[Size], factors: Sequence[int]) -> list[Size]:
@@ -79,7 +105,10 @@ def _window(sizes: Sequence[Size], factors: Sequence[int]) -> list[Size]:
 def _factor(size: Size, frame: Size) -> int | None:
     """Return how many times larger the frame is, its last rows or columns left out, or None."""
     factor = round(frame[0] / size[0])
-    fits = all(0 <= full - factor * side < max(factor, LARGEST_FACTOR) for full, side in zip(frame, size, strict=True))
+    fits = all(
+        0 <= full - factor * side < max(factor, LARGEST_FACTOR)
+        for full, side in zip(frame, size, strict=True)
+    )
     return factor if 1 <= factor <= LARGEST_FACTOR and fits else None
 
 

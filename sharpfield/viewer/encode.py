@@ -42,10 +42,17 @@ class Sheaf:
         How many.
     picture
         Gives the pixels of one of them.
+    best
+        The quality beyond which bytes are wasted on these pictures.
     """
 
     count: int
     picture: Callable[[int], Pixels]
+    best: int = 100
+
+    def encode(self, number: int, quality: Quality) -> bytes:
+        """Return one picture as WebP."""
+        return encode(self.picture(number), min(quality, self.best) if isinstance(quality, int) else quality)
 
 
 def check_quality(quality: Quality) -> None:
@@ -71,14 +78,14 @@ def encode(pixels: Pixels, quality: Quality) -> bytes:
 
 def choose_quality(sheaves: Sequence[Sheaf], most_bytes: float, workers: Workers) -> int:
     """Return the best quality at which all pictures fit `most_bytes` of a page, foreseen from a few of them."""
-    samples = [
-        (sheaf.count / len(chosen), sheaf.picture(number))
-        for sheaf in sheaves
-        for chosen in [_spread(sheaf.count)]
-        for number in chosen
-    ]
+    samples = [(sheaf, number, _spread(sheaf.count)) for sheaf in sheaves for number in _spread(sheaf.count)]
     for quality in _LADDER:
-        sizes = workers.map(lambda item, q=quality: item[0] * len(encode(item[1], q)), samples)
+
+        def size(sample: tuple[Sheaf, int, list[int]], quality: int = quality) -> float:
+            sheaf, number, chosen = sample
+            return len(sheaf.encode(number, quality)) * sheaf.count / len(chosen)
+
+        sizes = workers.map(size, samples)
         if sum(sizes) * _BASE64 <= 0.97 * most_bytes:
             return quality
     return _LADDER[-1]
@@ -93,7 +100,7 @@ def encode_all(
 
     def one(place: tuple[int, int]) -> bytes:
         nonlocal done
-        data = encode(sheaves[place[0]].picture(place[1]), quality)
+        data = sheaves[place[0]].encode(place[1], quality)
         done += 1
         progress(Progress("compressing views", done / len(places)))
         return data

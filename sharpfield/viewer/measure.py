@@ -32,21 +32,32 @@ class Focus:
     start: float
 
 
-def focus_range(lf: LightField, given: tuple[float, float] | None, workers: Workers) -> Focus:
+def focus_range(lf: LightField, scale: float, given: tuple[float, float] | None, workers: Workers) -> Focus:
     """Return the range of disparities to focus on: as given, or measured on the views.
 
     The start is the median: what most of the picture has stays sharp while the viewpoint moves.
+
+    Parameters
+    ----------
+    lf
+        What is measured.
+    scale
+        How many pixels of the page's largest views one of its pixels is.
+    given
+        The range, in pixels of the largest views; measured when None.
+    workers
+        Threads.
     """
     found = estimate_geometry(lf, workers=workers)
     middles = [one.p50 for one in (found.horizontal, found.vertical) if one is not None]
-    middle = sum(middles) / len(middles) if middles else 0.0
+    middle = scale * sum(middles) / len(middles) if middles else 0.0
     if given is not None:
         low, high = given
     elif found.range is not None:
-        low, high = found.range[0] - _ROOM, found.range[1] + _ROOM
+        low, high = scale * found.range[0] - _ROOM, scale * found.range[1] + _ROOM
+        low, high = math.floor(10 * low) / 10, math.ceil(10 * high) / 10
     else:
         low, high = _UNKNOWN
-    low, high = math.floor(10 * low) / 10, math.ceil(10 * high) / 10
     return Focus(low, high, round(min(max(middle, low), high), 2))
 
 
@@ -69,7 +80,9 @@ def error_codes(view: NDArray[np.float32], truth: NDArray[np.float32]) -> NDArra
 def facts(lf: LightField, psnr: NDArray[np.float64] | None) -> list[tuple[str, str]]:
     """Return what is known of a light field, as names and words."""
     (rows, columns), (height, width) = lf.grid, lf.size
-    found = [("Views", f"{rows} × {columns}, {width} × {height} pixels" + ("" if lf.channels == 3 else ", grey"))]
+    found = [
+        ("Views", f"{rows} × {columns}, {width} × {height} pixels" + ("" if lf.channels == 3 else ", grey"))
+    ]
     made = lf.metadata.get("upscale")
     if isinstance(made, Mapping):
         found += _how_made(made)
@@ -82,7 +95,13 @@ def facts(lf: LightField, psnr: NDArray[np.float64] | None) -> list[tuple[str, s
 
 
 def _how_made(made: Mapping[str, Any]) -> list[tuple[str, str]]:
-    words = {"method": "Method", "preset": "Preset", "factor": "Factor", "camera": "Camera", "chroma": "Color"}
+    words = {
+        "method": "Method",
+        "preset": "Preset",
+        "factor": "Factor",
+        "camera": "Camera",
+        "chroma": "Color",
+    }
     found = [(title, str(made[key])) for key, title in words.items() if key in made]
     options = made.get("options")
     if isinstance(options, Mapping) and options:

@@ -30,7 +30,7 @@ from sharpfield.lightfield import LightField
 from sharpfield.parallel import Workers
 from sharpfield.pictures import heat
 from sharpfield.progress import Progress, ProgressCallback, part, silent
-from sharpfield.viewer.align import aligned
+from sharpfield.viewer.align import aligned, windowed
 from sharpfield.viewer.encode import AUTO, MIME, Quality, Sheaf, check_quality, choose_quality, encode_all
 from sharpfield.viewer.measure import LARGEST_ERROR, Focus, error_codes, facts, focus_range, psnr_of_views
 from sharpfield.viewer.thin import plan_thinning, thinned
@@ -52,6 +52,7 @@ _SCRIPTS = (
     "main.js",
 )
 _HEAT_STEPS = 9
+_ERROR_QUALITY = 70  # error maps are mostly noise, which costs bytes and is not what is looked at
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class PageOptions:
         Range of the focus in pixels of the largest views between adjacent ones; measured when None.
     resample
         Compare light fields of other grids and sizes too: central views, resized.
+    window
+        Show this part of every view only, `"100:300,50:250"`, y and x in pixels of the largest views.
     """
 
     title: str | None = None
@@ -77,6 +80,7 @@ class PageOptions:
     most_bytes: float = MOST_BYTES
     disparity: tuple[float, float] | None = None
     resample: bool = False
+    window: str | None = None
 
     def __post_init__(self) -> None:
         check_quality(self.quality)
@@ -157,25 +161,27 @@ def make_page(
     if not fields:
         raise InputError("a page shows at least one light field")
     with Workers(threads) as workers:
-        shown, thinning_notes = _prepared(fields, truth, options, workers, part(progress, 0, 0.2))
+        shown, remarks = _prepared(fields, truth, options, part(progress, 0, 0.2))
         first = shown[0].lf
         progress(Progress("measuring disparity", 0.2))
         scale = max(one.lf.size[1] for one in shown) / first.size[1]
-        focus = focus_range(first, options.disparity and _scaled(options.disparity, 1 / scale), workers)
-        focus = Focus(focus.low * scale, focus.high * scale, focus.start * scale)
+        focus = focus_range(first, scale, options.disparity, workers)
         sheaves = [sheaf for one in shown for sheaf in _sheaves(one)]
         quality = options.quality
         if quality == AUTO:
             progress(Progress("choosing the quality", 0.25))
             quality = choose_quality(sheaves, options.most_bytes - 100_000, workers)
         pictures = encode_all(sheaves, quality, workers, part(progress, 0.3, 1))
-    notes = (*thinning_notes, *_field_notes(shown))
+    notes = (*remarks, *_field_notes(shown))
     blocks = iter(pictures)
     data = [(next(blocks), next(blocks) if one.truth is not None else []) for one in shown]
     manifest = _manifest(shown, focus, options.title or first.name, notes)
     page = Page(tuple(_render(manifest, data)), quality, notes)
     if options.quality == AUTO and page.size > options.most_bytes:
-        more = f"the page has {page.size / 1e6:.1f} MB even at quality {quality}; take fewer views (--views) or a window (--crop)"
+        more = (
+            f"the page has {page.size / 1e6:.1f} MB even at quality {quality}; "
+            "take fewer light fields or a window of them (--window) for a smaller one"
+        )
         page = replace(page, notes=(*page.notes, more))
     return page
 
@@ -184,12 +190,13 @@ def _prepared(
     fields: Sequence[LightField],
     truth: LightField | None,
     options: PageOptions,
-    workers: Workers,
     progress: ProgressCallback,
 ) -> tuple[list[_Shown], tuple[str, ...]]:
-    """Align, measure, thin: in this order, so that scores are those of all pixels."""
+    """Align, measure, thin: in this order, so that scores are those of all pixels. Also return what was left out."""
     everything = [*fields] if truth is None else [*fields, truth]
     everything = aligned(everything, resample=options.resample)
+    if options.window is not None:
+        everything = windowed(everything, options.window)
     grid = everything[0].grid
     thinning = plan_thinning(grid, [lf.size for lf in everything])
     fewer = replace(thinning, reduction=1)
@@ -207,7 +214,8 @@ def _prepared(
             progress(Progress("measuring errors", number / len(comparable)))
             scores[index] = psnr_of_views(everything[index], right)
     smaller = [thinned(lf, replace(thinning, step=(1, 1))) for lf in everything]
-    notes = thinning.note(everything[0].name, grid, everything[0].size)
+    largest = max((lf.size for lf in everything), key=lambda size: size[0] * size[1])
+    notes = thinning.remarks(grid, largest)
     if truth is None:
         return [_Shown(lf) for lf in smaller], notes
     shown = [
@@ -229,13 +237,10 @@ def _sheaves(one: _Shown) -> list[Sheaf]:
                 lambda number: error_codes(
                     lf.views[divmod(number, columns)], truth.views[divmod(number, columns)]
                 ),
+                best=_ERROR_QUALITY,
             )
         )
     return sheaves
-
-
-def _scaled(pair: tuple[float, float], factor: float) -> tuple[float, float]:
-    return pair[0] * factor, pair[1] * factor
 
 
 def _field_notes(shown: Sequence[_Shown]) -> tuple[str, ...]:
@@ -299,14 +304,18 @@ def _render(manifest: dict[str, Any], data: Sequence[tuple[list[bytes], list[byt
     rows, columns = manifest["grid"]
     middle = rows // 2 * columns + columns // 2
     wanted = {manifest["left"], manifest["right"]}
-    before, after = Template((assets / "template.html").read_text(encoding="utf-8")).substitute(
-        title=html.escape(manifest["title"]),
-        style=style,
-        style_hash=_hash(style),
-        program_hash=_hash(program),
-        manifest=_script_text(manifest),
-        program=program,
-    ).split("<!-- first views -->", 1)[0:2]
+    before, after = (
+        Template((assets / "template.html").read_text(encoding="utf-8"))
+        .substitute(
+            title=html.escape(manifest["title"]),
+            style=style,
+            style_hash=_hash(style),
+            program_hash=_hash(program),
+            manifest=_script_text(manifest),
+            program=program,
+        )
+        .split("<!-- first views -->", 1)[0:2]
+    )
     yield before.encode()
     for field in sorted(wanted):
         yield _block(field, "view", middle, data[field][0][middle])

@@ -38,16 +38,18 @@ class Thinning:
         )
         return rows, columns
 
-    def note(self, name: str, grid: tuple[int, int], size: tuple[int, int]) -> tuple[str, ...]:
-        """Say what was left out, if anything was."""
+    def remarks(self, grid: tuple[int, int], size: tuple[int, int]) -> tuple[str, ...]:
+        """Say what is left out of a light field of this grid and size, if anything is."""
         texts = []
         if self.step != (1, 1):
-            rows, columns = (len(range(count)[part]) for count, part in zip(grid, self.kept(grid), strict=True))
-            texts.append(f"{name}: {rows}x{columns} of the {grid[0]}x{grid[1]} views are on the page")
+            rows, columns = (
+                len(range(count)[part]) for count, part in zip(grid, self.kept(grid), strict=True)
+            )
+            texts.append(f"{rows}x{columns} of the {grid[0]}x{grid[1]} views are on the page, evenly spread")
         if self.reduction > 1:
             texts.append(
-                f"{name}: views of {size[1]}x{size[0]} are shown reduced {self.reduction} times; "
-                "take a window of them (--crop) to see every pixel"
+                f"views of {size[1]}x{size[0]} are shown reduced {self.reduction} times; take a window of them "
+                "(--window) to see every pixel"
             )
         return tuple(texts)
 

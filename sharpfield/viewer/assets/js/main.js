@@ -13,6 +13,7 @@ function schedule() {
 
 function draw() {
   try {
+    keepPace();
     render();
     drawOverlay();
     drawPanel();
@@ -96,6 +97,7 @@ window.sharpfield = {
   change,
   get firstPicture() { return stage.first; },
   get places() { return stage.places; },
+  get draft() { return pace.draft; },
   get draws() { return stage.draws; },
   get dragPerView() { return dragPerView(); },
   pixels(rectangle) {

@@ -40,15 +40,37 @@ class ViewTexture {
   }
 }
 
+/** Return the part of a rectangle of the canvas where the frame is, along x, y or both. */
+function clipped({ x, y, width, height }, view, axes = "xy") {
+  const cut = (start, size, first, last) => [Math.max(start, Math.round(first)), Math.min(start + size, Math.round(last))];
+  const [left, right] = axes.includes("x") ? cut(x, width, view.left, view.left + FRAME_WIDTH * view.zoom) : [x, x + width];
+  const [top, bottom] = axes.includes("y") ? cut(y, height, view.top, view.top + FRAME_HEIGHT * view.zoom) : [y, y + height];
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** Return the strips of an epipolar image, one a view. */
+function strips({ x, y, width, height }, thick, count, down) {
+  return range(count, (k) => (down ? { x: x + k * thick, y, width: thick, height } : { x, y: y + k * thick, width, height: thick }));
+}
+
 class Painter {
   constructor(canvas) {
     const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false, stencil: false });
     if (!gl) throw new Error("no WebGL 2");
     this.gl = gl;
     this.canvas = canvas;
-    this.programs = { picture: this.compile(PICTURE), epipolar: this.compile(EPIPOLAR), agreement: this.compile(AGREEMENT) };
+    this.programs = new Map();
     gl.bindVertexArray(gl.createVertexArray());
     gl.enable(gl.SCISSOR_TEST);
+    this.coarse = null; // a smaller canvas behind the canvas, for drafts
+    this.target = canvas; // what is drawn on: its width and height
+  }
+
+  /** Return the program that these words choose, compiled when it is first wanted. */
+  program(kind, ...words) {
+    const name = [kind.name, ...words].join(" ");
+    if (!this.programs.has(name)) this.programs.set(name, this.compile(kind(...words)));
+    return this.programs.get(name);
   }
 
   compile(fragment) {
@@ -78,8 +100,9 @@ class Painter {
 
   clear(color) {
     const gl = this.gl;
-    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.scissor(0, 0, this.canvas.width, this.canvas.height);
+    this.background = color;
+    gl.viewport(0, 0, this.target.width, this.target.height);
+    gl.scissor(0, 0, this.target.width, this.target.height);
     gl.clearColor(...color, 1);
     gl.clear(gl.COLOR_BUFFER_BIT);
   }
@@ -89,56 +112,96 @@ class Painter {
     const gl = this.gl;
     const { x, y, width, height } = rectangle;
     if (width <= 0 || height <= 0 || !texture?.texture) return;
-    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.scissor(x, this.canvas.height - y - height, width, height);
+    gl.viewport(0, 0, this.target.width, this.target.height);
+    gl.scissor(x, this.target.height - y - height, width, height);
     gl.useProgram(program.program);
     gl.bindTexture(gl.TEXTURE_2D_ARRAY, texture.texture);
     set(program.places);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
-  setCommon(places, texture, view, kind, channels) {
+  setCommon(places, texture, view, tone) {
     const gl = this.gl;
-    gl.uniform2f(places.origin, view.left, view.top);
-    gl.uniform1f(places.zoom, view.zoom);
-    gl.uniform2f(places.frame, FRAME_WIDTH, FRAME_HEIGHT);
+    const scale = texture.width / FRAME_WIDTH;
+    gl.uniform2f(places.origin, view.left, this.target.height - view.top);
+    gl.uniform2f(places.unit, scale / view.zoom, -texture.height / FRAME_HEIGHT / view.zoom);
     gl.uniform2f(places.texels, texture.width, texture.height);
-    gl.uniform1f(places.height, this.canvas.height);
-    gl.uniform1i(places.tone, kind === "error" ? 2 : channels === 1 ? 1 : 0);
-    gl.uniform1f(places.gain, state.gain);
-    gl.uniform1f(places.largest, page.largestError);
-    gl.uniform3fv(places.ramp, page.heat.flat().map((value) => value / 255));
-    gl.uniform1i(places.smoothed, state.smooth ? 1 : 0);
+    gl.uniform1f(places.sharpness, state.smooth ? 1 : Math.max(1, view.zoom / scale));
+    if (tone === "error") {
+      gl.uniform1f(places.white, state.gain * page.largestError);
+      gl.uniform3fv(places.ramp, page.heat.flat().map((value) => value / 255));
+    }
   }
 
-  /** Draw what the viewpoint sees of a light field. */
-  picture(texture, rectangle, view, kind, channels, draft) {
+  /** Draw what the viewpoint sees of a light field; a draft has half the pixels along each axis. */
+  picture(texture, rectangle, view, tone, draft) {
+    if (!draft) return this.sharpPicture(texture, rectangle, view, tone, 4);
+    const gl = this.gl;
+    const { x, y, width, height } = rectangle;
+    if (width <= 0) return undefined;
+    this.target = this.coarseTarget();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.coarse.frame);
+    this.clear(this.background);
+    const small = { x: 0, y: 0, width: Math.ceil(width / 2), height: Math.ceil(height / 2) };
+    const smallView = { zoom: view.zoom / 2, left: (view.left - x) / 2, top: (view.top - y) / 2 };
+    this.sharpPicture(texture, small, smallView, tone, 1);
+    const from = this.target.height;
+    this.target = this.canvas;
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.coarse.frame);
+    gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
+    const bottom = this.canvas.height - y;
+    gl.scissor(x, bottom - height, width, height);
+    gl.blitFramebuffer(
+      0, from - small.height, small.width, from, x, bottom - 2 * small.height, x + 2 * small.width, bottom,
+      gl.COLOR_BUFFER_BIT, gl.LINEAR,
+    );
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    return undefined;
+  }
+
+  coarseTarget() {
+    const gl = this.gl;
+    const [width, height] = [Math.ceil(this.canvas.width / 2) + 1, Math.ceil(this.canvas.height / 2) + 1];
+    if (this.coarse?.width !== width || this.coarse?.height !== height) {
+      this.coarse ??= { frame: gl.createFramebuffer(), pixels: gl.createRenderbuffer() };
+      Object.assign(this.coarse, { width, height });
+      gl.bindRenderbuffer(gl.RENDERBUFFER, this.coarse.pixels);
+      gl.renderbufferStorage(gl.RENDERBUFFER, gl.RGBA8, width, height);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, this.coarse.frame);
+      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.RENDERBUFFER, this.coarse.pixels);
+    }
+    return this.coarse;
+  }
+
+  sharpPicture(texture, rectangle, view, tone, finest) {
     const gl = this.gl;
     const found = taps((layer) => texture.has(layer)).slice(0, MOST_TAPS);
     if (!found.length) return;
-    const perTexel = (view.zoom * FRAME_WIDTH) / texture.width;
-    const fine = draft ? 1 : clamp(Math.ceil(1 / perTexel - 0.02), 1, 4);
-    this.draw(this.programs.picture, texture, rectangle, (places) => {
-      this.setCommon(places, texture, view, kind, channels);
-      gl.uniform4fv(places.taps, found.flat());
-      gl.uniform1i(places.count, found.length);
-      gl.uniform1i(places.fine, fine);
-      gl.uniform1f(places.outside, page.outside);
+    const scale = texture.width / FRAME_WIDTH;
+    const fine = clamp(Math.ceil(scale / view.zoom - 0.02), 1, finest);
+    const room = [1, 2, FEW, MOST_TAPS].find((count) => found.length <= count);
+    if (room <= FEW) while (found.length < room) found.push([found[0][0], 0, 0, 0]);
+    this.draw(this.program(PICTURE, tone, room, fine), texture, clipped(rectangle, view), (places) => {
+      this.setCommon(places, texture, view, tone);
+      gl.uniform4fv(places.taps, found.flatMap(([layer, weight, x, y]) => [layer, weight, x * scale, y * scale]));
+      gl.uniform1i(places.count ?? null, found.length);
+      gl.uniform1f(places.outside ?? null, page.outside);
     });
   }
 
   /** Draw the line of pixels of all views in a row (or column) of the grid, view under view. */
-  epipolar(texture, rectangle, view, kind, channels, { down, line, layers, thick }) {
+  epipolar(texture, rectangle, view, tone, { down, line, layers, thick }) {
     const gl = this.gl;
-    this.draw(this.programs.epipolar, texture, rectangle, (places) => {
-      this.setCommon(places, texture, view, kind, channels);
-      gl.uniform1i(places.down, down ? 1 : 0);
-      gl.uniform1f(places.line, line);
-      gl.uniform1f(places.start, down ? rectangle.x : rectangle.y);
-      gl.uniform1f(places.thick, thick);
-      gl.uniform1i(places.views_shown, layers.length);
-      gl.uniform1iv(places.layers, layers.map((layer) => (texture.has(layer) ? layer : -1)));
-    });
+    const program = this.program(EPIPOLAR, tone, down ? "down" : "across");
+    const scale = down ? texture.width / FRAME_WIDTH : texture.height / FRAME_HEIGHT;
+    for (const [k, strip] of strips(rectangle, thick, layers.length, down).entries()) {
+      if (!texture.has(layers[k])) continue;
+      this.draw(program, texture, clipped(strip, view, down ? "y" : "x"), (places) => {
+        this.setCommon(places, texture, view, tone);
+        gl.uniform1f(places.line, Math.floor((line + 0.5) * scale) + 0.5);
+        gl.uniform1f(places.layer, layers[k]);
+      });
+    }
   }
 
   /** Return the disparity (pixels of the frame) at which the views agree most around a pixel of a view. */
@@ -156,7 +219,7 @@ class Painter {
     gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.RENDERBUFFER, target);
     gl.viewport(0, 0, count, 1);
     gl.scissor(0, 0, count, 1);
-    const { program, places } = this.programs.agreement;
+    const { program, places } = this.program(AGREEMENT);
     gl.useProgram(program);
     gl.bindTexture(gl.TEXTURE_2D_ARRAY, texture.texture);
     gl.uniform2f(places.center, (x + 0.5) * scale, (y + 0.5) * scale);

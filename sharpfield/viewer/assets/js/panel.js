@@ -47,9 +47,9 @@ function subtitle() {
 }
 
 function buildFacts() {
-  for (const field of page.fields) {
+  for (const [number, field] of page.fields.entries()) {
     const list = make("dl", {}, ...field.facts.flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)]));
-    const open = page.fields.length < 4;
+    const open = number === state.right || (number === state.left && page.fields.length < 3);
     byId("facts").append(make("details", { open }, make("summary", {}, field.name), list));
   }
   byId("notes").hidden = page.notes.length === 0;
@@ -57,6 +57,7 @@ function buildFacts() {
 }
 
 const maps = [];
+let mapsShow = "";
 
 /** A map of the grid of views for each side that has scores, or one without. */
 function buildMaps() {
@@ -80,7 +81,14 @@ function drawMaps() {
   const high = Math.max(...all, low + 0.01);
   const any = all.length > 0;
   const [row, column] = nearestView();
-  for (const { side, map, cells, dot } of maps) {
+  for (const { dot } of maps) {
+    dot.style.left = `${(100 * (state.u + 0.5)) / COLUMNS}%`;
+    dot.style.top = `${(100 * (state.v + 0.5)) / ROWS}%`;
+  }
+  const now = [state.left, state.right, row, column].join();
+  if (now === mapsShow) return;
+  mapsShow = now;
+  for (const { side, map, cells } of maps) {
     const psnr = scored(side);
     map.hidden = any ? !psnr || (side === "left" && !compares()) : side === "left";
     if (map.hidden) continue;
@@ -94,8 +102,6 @@ function drawMaps() {
       cell.style.setProperty("--share", psnr ? share.toFixed(3) : "none");
       cell.classList.toggle("scored", Boolean(psnr));
     });
-    dot.style.left = `${(100 * (state.u + 0.5)) / COLUMNS}%`;
-    dot.style.top = `${(100 * (state.v + 0.5)) / ROWS}%`;
     map.setAttribute("aria-label", psnr ? `PSNR of the views of ${page.fields[state[side]].name}` : "Grid of views");
   }
   byId("legend").hidden = !any;

@@ -1,6 +1,7 @@
 // Shaders. All positions are in pixels of the frame (the largest views), x to the right and y down.
 
 const MOST_TAPS = 81;
+const FEW = 4;
 
 const VERTEX = `#version 300 es
 void main() {
@@ -8,108 +9,89 @@ void main() {
   gl_Position = vec4(4.0 * float(gl_VertexID & 1) - 1.0, 2.0 * float(gl_VertexID & 2) - 1.0, 0.0, 1.0);
 }`;
 
-const COMMON = `#version 300 es
+// What differs between drawings is compiled in, not asked for every pixel: without a graphics processor both
+// sides of a question are computed. The place is clipped to the frame by the caller, so nothing is discarded.
+const TONES = {
+  color: "vec3 toned(vec3 value) { return value; }",
+  grey: "vec3 toned(vec3 value) { return value.rrr; }",
+  error: `
+uniform float white;     // gain times the error that code 1 stands for
+uniform vec3 ramp[${page.heat.length}];
+vec3 toned(vec3 value) {
+  float at = clamp(value.r * value.r * white, 0.0, 1.0) * float(${page.heat.length - 1});
+  int first = min(int(at), ${page.heat.length - 2});
+  return mix(ramp[first], ramp[first + 1], at - float(first));
+}`,
+};
+
+const COMMON = (tone) => `#version 300 es
 precision highp float;
 precision highp sampler2DArray;
 uniform sampler2DArray views;
-uniform vec2 origin;      // where the frame's corner lies on the canvas, in its pixels from the top left
-uniform float zoom;       // pixels of the canvas a pixel of the frame
-uniform vec2 frame;       // size of the frame
+uniform vec2 origin;      // where the frame's corner lies on the canvas, in its pixels from the bottom left
+uniform vec2 unit;        // texels a pixel of the canvas, y downward
 uniform vec2 texels;      // size of this light field's views
-uniform float height;     // of the canvas
-uniform int tone;         // 0 color, 1 grey, 2 error
-uniform float gain;
-uniform float largest;    // the error that code 1 stands for
-uniform vec3 ramp[${page.heat.length}];
-uniform bool smoothed;
+uniform float sharpness;  // how much texels are magnified, at least 1
 out vec4 color;
 
-vec2 place() { return (vec2(gl_FragCoord.x, height - gl_FragCoord.y) - origin) / zoom; }
+vec2 place() { return (gl_FragCoord.xy - origin) * unit; }
 
-// texels keep their edges when enlarged: they blend over one pixel of the screen only
-vec2 crisp(vec2 at, float magnified) {
-  if (smoothed || magnified <= 1.0) return at;
+// texels keep their edges when magnified: they blend over one pixel of the screen only
+vec2 crisp(vec2 at) {
   vec2 edge = floor(at + 0.5);
-  return edge + clamp((at - edge) * magnified, -0.5, 0.5);
+  return edge + clamp((at - edge) * sharpness, -0.5, 0.5);
 }
+${TONES[tone]}
+`;
 
-vec3 heat(float error) {
-  float at = clamp(error, 0.0, 1.0) * float(${page.heat.length - 1});
-  int first = min(int(at), ${page.heat.length - 2});
-  return mix(ramp[first], ramp[first + 1], at - float(first));
-}
+// sum_k w_k I_k(p + shift_k) / sum_k w_k; a few views are written one by one, which compiles to faster code than
+// a loop does without a graphics processor
+const addView = (k) => `
+  from = (start + taps[${k}].zw) / texels;
+  off = abs(from - 0.5);
+  weight = taps[${k}].y * (max(off.x, off.y) > 0.5 ? outside : 1.0);
+  sum += weight * texture(views, vec3(from, taps[${k}].x)).rgb;
+  weights += weight;`;
 
-vec3 toned(vec3 value) {
-  if (tone == 0) return value;
-  if (tone == 1) return value.rrr;
-  return heat(value.r * value.r * largest * gain);
+const seenThrough = (count) => `
+uniform vec4 taps[${count}]; // layer, weight, shift along x and y in texels
+uniform int count;
+uniform float outside;
+vec3 seen(vec2 at) {
+  vec2 start = crisp(at);
+  if (${count} == 1) return texture(views, vec3((start + taps[0].zw) / texels, taps[0].x)).rgb;
+  vec2 from, off;
+  float weight, weights = 0.0;
+  vec3 sum = vec3(0.0);
+  ${count <= FEW ? range(count, addView).join("") : `for (int k = 0; k < count; k++) {${addView("k")}\n  }`}
+  return sum / weights;
 }
 `;
 
-// sum_k w_k I_k(p + shift_k) / sum_k w_k
-const PICTURE = `${COMMON}
-uniform vec4 taps[${MOST_TAPS}]; // layer, weight, shift along x and y
-uniform int count;
-uniform int fine;                // samples a pixel along each axis where views are made smaller
-uniform float outside;
-
-vec3 seen(vec2 at, vec2 scale, float magnified) {
-  vec2 start = crisp(at * scale, magnified);
-  if (count == 1) return texture(views, vec3((start + taps[0].zw * scale) / texels, taps[0].x)).rgb;
-  vec3 sum = vec3(0.0);
-  float weights = 0.0;
-  for (int k = 0; k < count; k++) {
-    vec2 from = start + taps[k].zw * scale;
-    bool inside = all(greaterThanEqual(from, vec2(0.0))) && all(lessThanEqual(from, texels));
-    float weight = inside ? taps[k].y : taps[k].y * outside;
-    sum += weight * texture(views, vec3(from / texels, taps[k].x)).rgb;
-    weights += weight;
-  }
-  return sum / weights;
-}
-
+// `fine`: samples a pixel of the canvas along each axis, more than one where views are made smaller
+const PICTURE = (tone, count, fine) => `${COMMON(tone)}${seenThrough(count)}
 void main() {
   vec2 at = place();
-  if (any(lessThan(at, vec2(0.0))) || any(greaterThanEqual(at, frame)) || count == 0) discard;
-  vec2 scale = texels / frame;
-  float magnified = zoom / scale.x;
-  if (fine <= 1) {
-    color = vec4(toned(seen(at, scale, magnified)), 1.0);
-    return;
-  }
   vec3 sum = vec3(0.0);
-  for (int j = 0; j < fine; j++)
-    for (int i = 0; i < fine; i++)
-      sum += seen(at + ((vec2(i, j) + 0.5) / float(fine) - 0.5) / zoom, scale, magnified);
-  color = vec4(toned(sum / float(fine * fine)), 1.0);
+  for (int j = 0; j < ${fine}; j++)
+    for (int i = 0; i < ${fine}; i++)
+      sum += seen(at + ((vec2(i, j) + 0.5) / ${fine}.0 - 0.5) * unit);
+  color = vec4(toned(sum / ${fine * fine}.0), 1.0);
 }`;
 
-// one line of pixels, view under view
-const EPIPOLAR = `${COMMON}
-uniform bool down;      // a column of pixels in a column of views, else a row in a row
-uniform float line;     // which one
-uniform float start;    // where the first view's strip begins on the canvas
-uniform float thick;    // pixels of the canvas a view
-uniform int views_shown;
-uniform int layers[${MOST_TAPS}];
+// one line of pixels of one view
+const EPIPOLAR = (tone, direction) => `${COMMON(tone)}
+uniform float line;     // the texel across
+uniform float layer;
 
 void main() {
-  vec2 at = place();
-  vec2 screen = vec2(gl_FragCoord.x, height - gl_FragCoord.y);
-  float along = down ? at.y : at.x;
-  int view = int(((down ? screen.x : screen.y) - start) / thick);
-  if (along < 0.0 || along >= (down ? frame.y : frame.x) || view < 0 || view >= views_shown) discard;
-  int layer = layers[view];
-  if (layer < 0) discard;
-  vec2 scale = texels / frame;
-  vec2 from = crisp(vec2(along) * scale, zoom / scale.x);
-  float across = floor((line + 0.5) * (down ? scale.x : scale.y)) + 0.5;
-  vec2 texel = down ? vec2(across, from.y) : vec2(from.x, across);
-  color = vec4(toned(texture(views, vec3(texel / texels, float(layer))).rgb), 1.0);
+  vec2 from = crisp(place());
+  vec2 texel = ${direction === "down" ? "vec2(line, from.y)" : "vec2(from.x, line)"};
+  color = vec4(toned(texture(views, vec3(texel / texels, layer)).rgb), 1.0);
 }`;
 
 // how much the views disagree around a point, for every disparity: one pixel of the target each
-const AGREEMENT = `#version 300 es
+const AGREEMENT = () => `#version 300 es
 precision highp float;
 precision highp sampler2DArray;
 uniform sampler2DArray views;

@@ -143,6 +143,18 @@ function wantedTextures() {
   return [...new Set([state.right, state.left])].map((field) => ({ texture: textureOf(field), field, kind: kindOf(field) }));
 }
 
+/** Whether frames come too slowly to move smoothly, as they do without a graphics processor: then drafts are drawn. */
+const pace = { last: 0, mean: 16, draft: false };
+
+function keepPace() {
+  const now = performance.now();
+  const spent = now - pace.last;
+  pace.last = now;
+  if (!state.moving || spent > 1000) return;
+  pace.mean += 0.25 * (spent - pace.mean);
+  if (pace.draft ? pace.mean < 13 : pace.mean > 36) Object.assign(pace, { draft: !pace.draft, mean: 20 });
+}
+
 /** Draw everything as it is now. */
 function render() {
   const painter = stage.painter;
@@ -162,19 +174,14 @@ function render() {
   for (const side of compares() ? ["left", "right"] : ["right"]) {
     const field = state[side];
     const texture = textureOf(field);
-    const { channels } = page.fields[field];
-    const kind = kindOf(field);
-    painter.picture(texture, parts[side], view, kind, channels, state.moving);
+    const tone = kindOf(field) === "error" ? "error" : page.fields[field].channels === 1 ? "grey" : "color";
+    painter.picture(texture, parts[side], view, tone, state.moving && pace.draft);
     const row = { down: false, line: state.line.y, thick: places.thickRow, layers: range(COLUMNS, (k) => v * COLUMNS + k) };
     const column = { down: true, line: state.line.x, thick: places.thickColumn, layers: range(ROWS, (k) => k * COLUMNS + u) };
-    if (places.row[side]) painter.epipolar(texture, places.row[side], view, kind, channels, row);
-    if (places.column[side]) painter.epipolar(texture, places.column[side], view, kind, channels, column);
+    if (places.row[side]) painter.epipolar(texture, places.row[side], view, tone, row);
+    if (places.column[side]) painter.epipolar(texture, places.column[side], view, tone, column);
   }
   if (stage.first === null && textureOf(state.right).count) stage.first = performance.now();
-}
-
-function range(count, make) {
-  return Array.from({ length: count }, (_, k) => make(k));
 }
 
 let surroundColor = null;

@@ -8,7 +8,7 @@ const state = {
   aperture: 0, // how many views on either side count fully
   zoom: 0, // screen (CSS) pixels a pixel of the frame; 0 fits the picture into its place
   x: FRAME_WIDTH / 2, y: FRAME_HEIGHT / 2, // what is in the middle of the place
-  line: { x: FRAME_WIDTH >> 1, y: FRAME_HEIGHT >> 1, held: false }, // pixel whose epipolar images are shown
+  line: { x: Math.floor(0.62 * FRAME_WIDTH), y: Math.floor(0.55 * FRAME_HEIGHT), held: false }, // pixel whose epipolar images are shown
   epipolar: LAYERS > 1, errors: false, gain: 8, smooth: false,
   drag: "view", orbit: false, moving: false,
 };
@@ -36,6 +36,10 @@ function change(values) {
 
 function clamp(value, low, high) {
   return Math.min(Math.max(value, low), high);
+}
+
+function range(count, make) {
+  return Array.from({ length: count }, (_, k) => make(k));
 }
 
 /** How much each of `count` views in a line counts: 1 within the aperture, 0 one view further. */
