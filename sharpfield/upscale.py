@@ -1,10 +1,11 @@
-"""A whole light field: luma by a method, tile by tile; chroma by interpolation; progress over all of it."""
+"""A whole light field: where to search, luma by a method, tile by tile; chroma by interpolation; progress over it."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,17 @@ from sharpfield import catalogue
 from sharpfield.color import to_luma_chroma, to_rgb
 from sharpfield.contract import Method, Need
 from sharpfield.errors import OptionError
+from sharpfield.geometry import Search, find_search
 from sharpfield.interpolate import interpolate
 from sharpfield.lightfield import LightField
 from sharpfield.observe import Camera, whole_factor
 from sharpfield.parallel import Workers
-from sharpfield.progress import ProgressCallback, part, silent
+from sharpfield.progress import Progress, ProgressCallback, part, silent
 from sharpfield.tiles import Tiling, budget_tiling, paper_tiling
 
 DEFAULT_MEMORY = "2GB"
 DEFAULT_CHROMA = "bicubic"
+AUTO = "auto"  # the search window is read off the pixels
 
 # the interpreter, the libraries and the compiled code, before any pixel
 _BASE_BYTES = 250e6
@@ -47,7 +50,7 @@ def upscale(
     *,
     method: str = catalogue.DEFAULT_METHOD,
     preset: str = catalogue.DEFAULT_PRESET,
-    disparity: tuple[int, int] | None = None,
+    disparity: tuple[int, int] | str | Search | None = None,
     camera: str | Camera = "box",
     chroma: str | None = None,
     memory: str | float | None = None,
@@ -68,7 +71,9 @@ def upscale(
     preset
         `fast`, or `paper` for the paper's own schedule, tiles and bilinear chroma.
     disparity
-        Search window between adjacent views in high-resolution pixels, (-6, 6) when None.
+        Search window (lo, hi) between adjacent views in high-resolution pixels, or `"auto"`, which reads it
+        off the pixels; a Search, where that has been done. When None, `"auto"`; the paper's (-6, 6) in the
+        preset `paper`.
     camera
         What made the views: `box`, `gaussian:SIGMA`, `bicubic`, or a Camera.
     chroma
@@ -85,24 +90,36 @@ def upscale(
     Returns
     -------
     LightField
-        `factor` times as high and wide; `metadata["upscale"]` records how it was made.
+        `factor` times as high and wide; `metadata["upscale"]` records how it was made. With `"auto"`, its notes
+        warn when the order of the views looks wrong: GB fails silently then.
     """
     began = time.perf_counter()
     factor = whole_factor(factor)
     camera = as_camera(camera, factor)
     chosen = catalogue.find(method)
-    given = dict(options) if disparity is None else {"disparity": tuple(disparity), **options}
+    auto, given = is_auto(disparity, preset), dict(options)
+    if disparity is not None and not auto:
+        given["disparity"] = as_window(disparity)
     size_hr = (lf.size[0] * factor, lf.size[1] * factor)
+    # impossible? say so before measuring anything
     need = chosen.plan(catalogue.make_options(method, preset, given), lf.grid, size_hr)
     chroma = chroma or ("bilinear" if preset == "paper" else DEFAULT_CHROMA)
     if chroma not in ("bilinear", "bicubic"):
         raise OptionError(f"chroma is bilinear or bicubic, not {chroma!r}")
-    tiling = plan_tiles(lf, factor, need, preset=preset, memory=memory)
+    parse_memory(memory)
     report = progress or silent
     with Workers(threads) as workers:
+        search = disparity if isinstance(disparity, Search) and searches(method) else None
+        if auto and searches(method):
+            report(Progress("measuring disparity", 0))
+            search = find_search(lf, factor, workers)
+            given["disparity"] = search.window
+            need = chosen.plan(catalogue.make_options(method, preset, given), lf.grid, size_hr)
+        tiling = plan_tiles(lf, factor, need, preset=preset, memory=memory)
         luma = _upscale_luma(lf, chosen, camera, need, tiling, workers, report)
         views = _compose(lf, luma, factor, chroma, workers)
-    notes = (*lf.notes, *need.notes, *_memory_notes(lf, factor, memory))
+    warned = search.warnings if search else ()
+    notes = (*lf.notes, *warned, *need.notes, *_memory_notes(lf, factor, memory))
     record = {
         "method": method,
         "preset": preset,
@@ -110,10 +127,32 @@ def upscale(
         "camera": str(camera),
         "chroma": chroma,
         "options": _plain(need.options),
+        "search": search.to_json() if search else None,
         "tiles": len(tiling),
         "seconds": round(time.perf_counter() - began, 3),
     }
     return lf.with_views(views, notes=notes, metadata={**dict(lf.metadata), "upscale": record})
+
+
+def searches(method: str) -> bool:
+    """Whether a method looks for matches within a window of disparities."""
+    return "disparity" in {each.name for each in fields(catalogue.find(method).options())}
+
+
+def is_auto(disparity: tuple[int, int] | str | Search | None, preset: str) -> bool:
+    """Whether the window is to be read off the pixels."""
+    if disparity is None:
+        return preset != "paper"
+    return isinstance(disparity, str) and disparity == AUTO
+
+
+def as_window(disparity: Any) -> tuple[int, int]:
+    """Return the search window that was given (which numbers have a meaning, the method says)."""
+    if isinstance(disparity, Search):
+        return disparity.window
+    if isinstance(disparity, str | bytes) or not isinstance(disparity, Sequence) or len(disparity) != 2:
+        raise OptionError(f"disparity is 'auto' or two whole numbers (lo, hi), not {disparity!r}")
+    return disparity[0], disparity[1]
 
 
 def as_camera(camera: str | Camera, factor: int) -> Camera:

@@ -28,6 +28,12 @@ class Said:
         return [line.removeprefix("note: ") for line in self.err.splitlines() if line.startswith("note: ")]
 
     @property
+    def warnings(self) -> list[str]:
+        return [
+            line.removeprefix("warning: ") for line in self.err.splitlines() if line.startswith("warning: ")
+        ]
+
+    @property
     def json(self) -> Any:
         return json.loads(self.out)
 

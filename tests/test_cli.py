@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+import naive
 import numpy as np
 import pytest
 import typer
@@ -43,6 +44,16 @@ def small(tmp_path) -> Path:
     waves = [0.5 + 0.4 * np.sin(0.5 * (x + u) + k) * np.cos(0.4 * (y + v)) for k in range(3)]
     write(LightField(np.stack(waves, axis=-1)), tmp_path / "small")
     return tmp_path / "small"
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory) -> Path:
+    """A folder of 3x3 grey views of squares before a wall: disparity -0.5 and 1."""
+    v, u, y, x = np.ogrid[:3, :3, :100, :110]
+    front = ((y + v) % 48 < 20) & ((x + u) % 44 < 22)
+    wall, squares = (naive.texture_plane((3, 3), (100, 110), d, seed) for d, seed in ((-0.5, 1), (1.0, 2)))
+    views = np.where(front, 0.2 + 0.8 * squares, 0.8 * wall).astype(np.float32)
+    return write(LightField(views), tmp_path_factory.mktemp("order") / "scene")
 
 
 def process(*words: object, **more) -> subprocess.Popen:
@@ -288,6 +299,47 @@ def test_a_part_of_the_input_into_a_file(small, tmp_path):
     assert leftovers(tmp_path) == []
 
 
+def test_the_window_is_read_off_the_input_and_said(scene, tmp_path):
+    quick = ("--iterations", 1, "--proximal-steps", 1, "--patch", 3)
+    said = run("upscale", scene, tmp_path / "out", *quick, "--json")
+    assert said.status == 0, said.err
+    (note,) = said.notes
+    low, high = said.json["upscale"]["options"]["disparity"]
+    assert note.startswith(f"searching disparities {low}:{high} (measured ")
+    assert said.json["upscale"]["search"]["auto"] is True
+    assert -6 <= low <= -4
+    assert 5 <= high <= 7
+    assert said.warnings == []
+    asked = run("upscale", scene, tmp_path / "asked", *quick, "--disparity", "auto", "--preset", "paper")
+    assert asked.notes == [note]
+    given = run("upscale", scene, tmp_path / "given", *quick, "--disparity", "-2:3", "--json")
+    assert (given.notes, given.warnings) == ([], [])
+    assert given.json["upscale"]["options"]["disparity"] == [-2, 3]
+    paper = run("upscale", scene, tmp_path / "paper", *quick, "--preset", "paper", "--json")
+    assert (paper.notes, paper.warnings) == ([], [])
+    assert paper.json["upscale"]["options"]["disparity"] == [-6, 6]
+
+
+@pytest.mark.parametrize("more", [(), ("--disparity", "-4:5"), ("--preset", "paper")])
+def test_a_wrong_order_of_views_is_a_warning_that_names_the_flags(scene, tmp_path, more):
+    words = ("--flip", "u", "--transpose", "--iterations", 1, "--proximal-steps", 1, "--patch", 3, *more)
+    said = run("upscale", scene, tmp_path / "out", *words, "--json")
+    assert said.status == 0, said.err
+    (warning,) = said.warnings
+    assert "--transpose --flip v" in warning
+    assert warning in said.json["notes"]
+    assert not any("--transpose" in note for note in said.notes)  # said once
+    quiet = run("upscale", scene, tmp_path / "quiet", *words, "--quiet")
+    assert (quiet.status, quiet.err) == (0, "")
+
+
+def test_a_method_that_searches_nothing_has_nothing_to_say(scene, tmp_path):
+    said = run(
+        "upscale", scene, tmp_path / "out", "--flip", "u", "--method", "bicubic", "--disparity", "auto"
+    )
+    assert (said.status, said.err) == (0, "")
+
+
 def test_evaluate_says_how_the_truth_is_stored_not_the_result(small, tmp_path):
     turned = tmp_path / "turned"
     write(read(small, flip="u"), turned, pattern="cam{u}x{v}.png")
@@ -372,7 +424,7 @@ def test_an_end_in_the_middle_is_clean(small, tmp_path, monkeypatch, error, stat
         raise error
 
     monkeypatch.setattr("sharpfield.upscale.upscale", interrupted)
-    said = run("upscale", small, tmp_path / "out")
+    said = run("upscale", small, tmp_path / "out", "--disparity", "-2:2")
     assert said.status == status
     assert len(said.err.splitlines()) == 1
     assert not (tmp_path / "out").exists()

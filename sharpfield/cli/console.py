@@ -51,6 +51,12 @@ class Voice:
             for text in texts:
                 print(f"note: {_one_line(text)}", file=sys.stderr)
 
+    def warn(self, *texts: str) -> None:
+        """Tell what may make the result worthless."""
+        if not self.quiet:
+            for text in texts:
+                print(f"warning: {_one_line(text)}", file=sys.stderr)
+
     def done(self, text: str) -> None:
         """Say what was done; a script that says --quiet or --json does not want it."""
         if not (self.quiet or self.json):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +24,11 @@ from sharpfield.cli.options import (
     with_method_options,
 )
 from sharpfield.cli.stores import Scaling, upscale_into_store
-from sharpfield.progress import part
+from sharpfield.progress import Progress, part
+
+if TYPE_CHECKING:
+    from sharpfield.geometry import Search
+    from sharpfield.lightfield import LightField
 
 
 def _upscale(
@@ -46,9 +50,9 @@ def _upscale(
     disparity: Annotated[
         str | None,
         typer.Option(
-            metavar="LO:HI",
-            help="Disparities to search between adjacent views, in pixels of the result (-6:6 when not given); "
-            "sharpfield info tells those of the input.",
+            metavar="auto|LO:HI",
+            help="Disparities to search between adjacent views, in pixels of the result: auto (when not given) reads "
+            "them off the input, -6:6 is the paper's window and the one of its preset.",
         ),
     ] = None,
     camera: CameraText = "box",
@@ -76,9 +80,9 @@ def _upscale(
     as there are, and the same command again goes on where a run has died. IN may be a folder of light fields then.
     """
     seen_by = parse_camera(camera, factor)
-    window = None if disparity is None else parse_range(disparity)
-    given = options if window is None else {**options, "disparity": window}
-    catalogue.make_options(method, preset, given)  # asked for wrongly? say so before reading
+    window = parse_range(disparity) if disparity not in (None, "auto") else None
+    # asked for wrongly? say so before reading
+    made = catalogue.make_options(method, preset, {**options, **({"disparity": window} if window else {})})
     target = tidy(out or beside(source, seen_by.factor))
     if scaling.applies(target, reading, writing):
         asked = {"factor": seen_by.factor, "method": method, "preset": preset}
@@ -87,18 +91,24 @@ def _upscale(
         upscale_into_store(source, target, scaling, writing, voice, **asked)
         return
     writing.check(target, source)
-    from sharpfield.upscale import upscale
+    from sharpfield.upscale import is_auto, upscale
 
+    if window is None and not is_auto(disparity, preset):
+        window = getattr(made, "disparity", None)
     started = time.perf_counter()
     with voice.progress() as progress:
         low = reading.read(source, voice, part(progress, 0, 0.03), threads)
         writing.rehearse(low, target)
+        search = None
+        if hasattr(made, "disparity"):
+            progress(Progress("measuring disparity", 0.03))
+            search = _search(low, seen_by.factor, window, threads, voice)
         high = upscale(
             low,
             seen_by.factor,
             method=method,
             preset=preset,
-            disparity=window,
+            disparity=search,
             camera=seen_by,
             chroma=chroma,
             memory=memory,
@@ -106,7 +116,8 @@ def _upscale(
             progress=part(progress, 0.03, 0.95),
             **options,
         )
-        voice.note(*high.notes[len(low.notes) :])
+        said = (*low.notes, *(search.warnings if search else ()))
+        voice.note(*(text for text in high.notes if text not in said))
         writing.write(high, target, part(progress, 0.95, 1), threads)
     seconds = time.perf_counter() - started
     record = {
@@ -125,6 +136,21 @@ def _upscale(
         f"{target}: {high.grid[0]} x {high.grid[1]} views of {by(high.size)} (from {by(low.size)}), "
         f"{method}, {duration(seconds)}"
     )
+
+
+def _search(
+    low: LightField, factor: int, window: tuple[int, int] | None, threads: int | None, voice: Voice
+) -> Search:
+    """Find where to search, or take the window that was given, and say what a person should know before the work."""
+    from sharpfield.geometry import find_search
+    from sharpfield.parallel import Workers
+
+    with Workers(threads) as workers:
+        search = find_search(low, factor, workers, given=window)
+    if search.auto:
+        voice.note(f"searching disparities {search.window[0]}:{search.window[1]} ({search.reason})")
+    voice.warn(*search.warnings)
+    return search
 
 
 def beside(source: Path, factor: int) -> Path:

@@ -10,7 +10,8 @@ from none.
     matching.py     one series of views, one tile: cost volume -> disparity, and what is sure
     nearness.py     which of two surfaces is nearer: edges that move, strips that are hidden
     survey.py       the middle row and column, coarse to fine, tile by tile
-    diagnosis.py    Geometry: percentiles, order, the sentence for people; the search window
+    diagnosis.py    Geometry: percentiles, order, the sentence for people; the range as a window
+    window.py       where upscale searches by itself, and what it warns of
     order.py        flips and transposes of the grid, and undoing them
 """
 
@@ -18,13 +19,18 @@ from __future__ import annotations
 
 from sharpfield.geometry.diagnosis import Geometry, Percentiles, disparity_window, estimate_geometry
 from sharpfield.geometry.order import flip, set_right, transpose
+from sharpfield.geometry.window import Search, choose_search, find_search, order_warnings
 
 __all__ = [
     "Geometry",
     "Percentiles",
+    "Search",
+    "choose_search",
     "disparity_window",
     "estimate_geometry",
+    "find_search",
     "flip",
+    "order_warnings",
     "set_right",
     "transpose",
 ]
