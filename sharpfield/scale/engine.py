@@ -9,7 +9,7 @@ import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from sharpfield.errors import OptionError, SharpfieldError
@@ -66,7 +66,7 @@ def run_on_cluster(tasks: Iterable[Task], done: Done, client: Any) -> None:
     """Run tasks on the workers of a cluster; a task whose worker dies is given to another one."""
     from concurrent.futures import CancelledError
 
-    from distributed import KilledWorker, as_completed
+    from distributed import as_completed
 
     todo = iter(tasks)
     ahead = _AHEAD * max(_threads_of(client), 1)
@@ -74,38 +74,76 @@ def run_on_cluster(tasks: Iterable[Task], done: Done, client: Any) -> None:
     finished = as_completed(loop=client.loop, with_results=False, raise_errors=False)
 
     def hand_over(count: int) -> None:
+        # `todo` is looked up anew: what must be repeated has been put before it
         for task in islice(todo, count):
             # the same block twice writes the same bytes: safe to repeat, but never taken for one done before
             future = client.submit(run_task, task, pure=False)
             running[future] = task
             finished.add(future)
 
+    died: list[Task] = []
+    alone: set[str] = set()
     try:
         hand_over(ahead)
-        while running:
+        while running or died:
+            if not running:
+                task = died.pop()
+                alone.add(task.mark)
+                todo = iter([task])
+                hand_over(1)
             future = next(finished)
             task = running.pop(future)
-            if future.status in ("cancelled", "lost"):
-                raise SchedulerGoneError("the scheduler is gone")
-            if future.status == "error":
-                error = future.exception()
-                if isinstance(error, CancelledError):
+            outcome = _outcome(future, task)
+            if outcome is not None and outcome.died and task.mark not in alone:
+                # blamed for the death of a worker that had others, too: tried once more without them, at the end
+                died.append(task)
+            elif outcome is None:
+                # its worker died with the result not yet fetched, or all is lost
+                if not _answers(client):
                     raise SchedulerGoneError("the scheduler is gone")
-                if isinstance(error, KilledWorker):
-                    problem = f"{task.where}: the workers that tried it died; give them more memory, or lower --memory"
-                else:
-                    problem = f"{task.where}: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
-                outcome = Outcome(problem=problem)
+                todo = chain([task], todo)
             else:
-                outcome = future.result()
+                done(task, outcome)
             future.release()
-            done(task, outcome)
             hand_over(1)
     except (CancelledError, OSError, StopIteration) as error:
         raise SchedulerGoneError(f"the scheduler is gone ({type(error).__name__})") from error
     finally:
         if running and client.status == "running":
             client.cancel(list(running), force=True)
+
+
+def _outcome(future: Any, task: Task) -> Outcome | None:
+    """Return what became of a task, or None where nobody knows."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+
+    try:
+        outcome: Outcome = future.result(timeout=_WAIT)
+    except (CancelledError, TimeoutError):
+        return None
+    except KilledWorker:
+        return Outcome(
+            problem=f"{task.where}: the workers that tried it died; give them more memory, or lower --memory",
+            died=True,
+        )
+    except Exception as error:
+        # what a worker cannot even begin: another version of sharpfield there, or none
+        said = " ".join(str(error).split())[:200]
+        return Outcome(problem=f"{task.where}: on its worker, {type(error).__name__}: {said}")
+    return outcome
+
+
+def _answers(client: Any) -> bool:
+    """Whether the scheduler is still there."""
+    if client.status != "running":
+        return False
+    try:
+        client.nthreads()
+    except (OSError, TimeoutError):
+        return False
+    return True
 
 
 @contextmanager
@@ -168,7 +206,9 @@ def _threads_of(client: Any) -> int:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep Dask's own log off the terminal: what a person must know becomes one line of ours."""
-    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    rooms = ("distributed", "tornado", "asyncio")
+    known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in rooms]
+    loggers = [logging.getLogger(name) for name in known]
     before = [each.level for each in loggers]
     for each in loggers:
         each.setLevel(logging.CRITICAL)

@@ -105,11 +105,24 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task: how long it took, or why it failed; `hopeless` when the others will fail, too."""
+    """What became of a task.
+
+    Parameters
+    ----------
+    seconds
+        How long it took.
+    problem
+        Why it failed; empty when it is done.
+    hopeless
+        Whether the others will fail, too.
+    died
+        Whether its worker died on it.
+    """
 
     seconds: float = 0.0
     problem: str = ""
     hopeless: bool = False
+    died: bool = False
 
 
 def run_task(task: Task, progress: ProgressCallback = silent) -> Outcome:
