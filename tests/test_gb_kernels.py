@@ -152,11 +152,22 @@ def test_the_widest_window_has_16_bit_codes_and_still_finds_the_match():
     bits = code_bits(255**2)
     assert bits == 16
     forward, backward = best_matches(pad_views(views, 2), Pair(0, 1, 1, 1), params)
-    for ours, theirs in zip((forward, backward), twin_distances(views, 1, 1, params), strict=True):
-        assert_best(ours, theirs, bits)
     # the second view is the first moved 3 to the left, 0 up
     inside = forward[0, 2:-2, 5:-2] & 0xFFFF
     assert (inside == 127 * 255 + 130).all()
+    # of 65025 candidates those that can lie in a view of 8 x 16, numbered anew in the same order
+    steps = naive.window(1, 1, -127, 127)
+    within = [code for code, (dy, dx) in enumerate(steps) if abs(dy) < 8 and abs(dx) < 16]
+    number = np.full(len(steps), -1)
+    number[within] = range(len(within))
+    for keys, sign in ((forward, 1), (backward, -1)):
+        first, second = views[::sign]
+        distances = [
+            naive.patch_distance(first, second, sign * dy, sign * dx, 5)
+            for dy, dx in (steps[code] for code in within)
+        ]
+        assert (number[keys & 0xFFFF] >= 0).all()
+        assert_best((keys & ~0xFFFF) | number[keys & 0xFFFF].astype(np.int32), np.array(distances), bits)
 
 
 # --- mutual edges -----------------------------------------------------------------------------------------------
@@ -338,6 +349,14 @@ def test_edges_as_a_matrix(kept, wide, size):
     kernels.laplacian_add(image, source, code, weight, offsets, 0.3, result)
     wanted = matrix.sum(axis=1) * image.ravel() - matrix @ source.ravel()
     assert result.ravel() == pytest.approx(start.ravel() + 0.3 * wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("weight", [1e-3, 1e-20, 2.0**-126])
+def test_rows_of_faint_edges_are_normalised_too(weight):
+    scale = np.empty((1, 2), np.float32)
+    kernels.row_scales(np.array([[[weight, 0]], [[weight, 0]]], np.float32), scale)
+    assert scale[0, 0] * np.float32(2 * weight) == pytest.approx(1, rel=1e-6)
+    assert scale[0, 1] == 0
 
 
 @pytest.mark.parametrize("size", [(6, 9), (1, 8), (7, 1)])
