@@ -143,7 +143,10 @@ def test_options_go_to_the_methods_that_have_them(scenes, tmp_path):
     assert (sq["options"]["disparity"], sq["options"]["patch"]) == ([-2, 2], 5)
     assert sq["settings"]["disparity"] == [-2, 2]
     assert benchmark(*words, "--disparity", "auto").status == 0
-    assert lines_of(tmp_path)[2]["options"]["disparity"] == "auto"
+    auto = lines_of(tmp_path)[2]
+    assert auto["options"]["disparity"] == "auto"
+    low, high = auto["upscale"]["options"]["disparity"]  # what was measured
+    assert low < high
     assert len(lines_of(tmp_path)) == 3
 
 

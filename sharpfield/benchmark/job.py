@@ -18,6 +18,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,6 +38,9 @@ from sharpfield.progress import Progress, ProgressCallback, part, silent
 from sharpfield.upscale import upscale
 
 TRUTH, LOW = "truth", "low"  # folders of what is kept beside the results
+
+# what `upscale` tells of itself and a record has already
+_KNOWN = ("method", "factor", "camera", "preset", "seconds")
 
 _PULSE = 0.1  # seconds between reports of progress
 _PATIENCE = 10.0  # seconds to clean up in after an interrupt
@@ -120,8 +124,9 @@ def do(job: Job, progress: ProgressCallback = silent) -> Record:
     planes, size, notes = protocol.planes(truth), truth.size, truth.notes
     del truth  # the peak is that of the super-resolution, not of the benchmark around it
     progress(Progress("compiling", 0.07))
-    few = low.select(slice(2), slice(2)).crop(slice(48), slice(48))
-    upscale(few, run.factor, method=run.method, threads=job.threads, **asked)
+    few = low.select(slice(3), slice(3)).crop(slice(48), slice(48))
+    with suppress(SharpfieldError):  # too few for the method, perhaps; the whole will tell
+        upscale(few, run.factor, method=run.method, threads=job.threads, **asked)
     began = time.perf_counter()
     result = upscale(
         low, run.factor, method=run.method, threads=job.threads, progress=part(progress, 0.1, 0.95), **asked
@@ -131,6 +136,7 @@ def do(job: Job, progress: ProgressCallback = silent) -> Record:
     measured = protocol.measure(protocol.planes(result), planes)
     if job.kept is not None:
         _keep(result, job, job.result)
+    done = {name: value for name, value in result.metadata["upscale"].items() if name not in _KNOWN}
     return Record(
         run=run,
         light_field=job.light_field,
@@ -139,6 +145,7 @@ def do(job: Job, progress: ProgressCallback = silent) -> Record:
         seconds=round(seconds, 3),
         peak_bytes=peak,
         measured=measured,
+        upscale=done,
         reading=job.reading,
         versions=versions(),
         machine={**_machine(), "threads": Workers(job.threads).threads},

@@ -74,6 +74,9 @@ class Record:
         the system does not tell).
     measured
         PSNR and SSIM of every view.
+    upscale
+        What `upscale` told of how it worked: options with what the views made impossible taken back, tiles, chroma,
+        the search window where it was measured.
     reading
         How the light field was read: which views of it, which window.
     versions, machine
@@ -93,6 +96,7 @@ class Record:
     seconds: float
     peak_bytes: int | None
     measured: Measured
+    upscale: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, Any] = field(default_factory=dict)
@@ -140,6 +144,7 @@ _PLAIN: dict[str, Any] = {
     "size": list,
     "seconds": (int, float),
     "peak_bytes": (int, type(None)),
+    "upscale": dict,
     "reading": dict,
     "versions": dict,
     "machine": dict,
