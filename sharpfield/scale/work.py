@@ -32,6 +32,9 @@ from sharpfield.progress import ProgressCallback, silent
 # a disk that is full, or a place that nobody may write to, stops every block, not only this one
 _HOPELESS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 
+# chunks that are brought to the disk at a time
+_SYNCS = 16
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -255,8 +258,9 @@ def _record(task: Task, array: Any, digest: str) -> None:
     folder, sides = Path(task.target) / VIEWS, array.chunks
     a, (y0, _, x0, _) = task.settings.camera.factor, task.core
     row, column = y0 * a // sides[2], x0 * a // sides[3]
-    for v, u in np.ndindex(task.grid):
-        _sync(folder / array.metadata.encode_chunk_key((v, u, row, column, 0)))
+    with Workers(_SYNCS) as together:  # the disk waits once for many
+        names = (array.metadata.encode_chunk_key((v, u, row, column, 0)) for v, u in np.ndindex(task.grid))
+        together.map(_sync, (folder / name for name in names))
     _sync(folder)
     mark = Path(task.mark)
     temporary = mark.with_name(f".{mark.name}.{secrets.token_hex(4)}")
