@@ -47,11 +47,12 @@ class Loader {
     Object.assign(this, { wanted, near, loaded, failed });
     this.busy = new Set();
     this.running = 0;
+    this.stopped = false;
   }
 
   /** Start as many as may run at once; called again whenever something new is wanted. */
   run() {
-    while (this.running < 3) {
+    while (this.running < 3 && !this.stopped) {
       const next = this.next();
       if (!next) return;
       this.running += 1;
@@ -63,7 +64,10 @@ class Loader {
           bitmap.close();
           this.loaded();
         })
-        .catch((error) => this.failed(error))
+        .catch((error) => {
+          if (!this.stopped) this.failed(error);
+          this.stopped = true; // what failed once fails again
+        })
         .finally(() => {
           this.busy.delete(name);
           this.running -= 1;

@@ -30,24 +30,33 @@ function drawLoading() {
   const all = shown.length * LAYERS;
   byId("loading").hidden = there === all;
   byId("loading").textContent = `${there} of ${all} views`;
-  if (there === all) settleReady();
+  if (there === all) for (const done of waiting.splice(0)) done();
 }
 
-let settleReady;
-const ready = new Promise((done) => (settleReady = done));
+const waiting = []; // for everything that is shown to be loaded
 
-function fail(error) {
+function whenLoaded() {
+  schedule();
+  return new Promise((done) => waiting.push(done));
+}
+
+function complain(error) {
   byId("trouble").textContent = `Something went wrong: ${error.message}`;
   byId("trouble").hidden = false;
-  stage.painter = null;
   console.error(error);
+}
+
+/** Give up drawing: what failed once would fail with every frame. */
+function fail(error) {
+  complain(error);
+  stage.painter = null;
 }
 
 /** Make what lives in the graphics memory: at the start, and again when the browser took it away. */
 function begin() {
   stage.textures.clear();
   stage.painter = new Painter(canvas);
-  stage.loader = new Loader(wantedTextures, distanceTo, schedule, fail);
+  stage.loader = new Loader(wantedTextures, distanceTo, schedule, complain);
   draw();
 }
 
@@ -89,9 +98,9 @@ try {
   else fail(error);
 }
 
-// for scripts and tests: what is shown, changing it, and the pixels that are on the canvas
+// for scripts and tests: what is shown, changing it, and the pixels that are on the canvas; `ready` is a promise
 window.sharpfield = {
-  ready,
+  get ready() { return whenLoaded(); },
   page,
   state,
   change,
