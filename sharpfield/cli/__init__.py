@@ -30,6 +30,7 @@ _COMMANDS = {
     "demo": _START,
     "info": _START,
     "upscale": _WORK,
+    "convert": _WORK,
     "view": _WORK,
     "animate": _WORK,
     "degrade": _MEASURE,
@@ -37,6 +38,7 @@ _COMMANDS = {
     "benchmark": _MEASURE,
     "figures": _MEASURE,
     "methods": _KNOW,
+    "formats": _KNOW,
 }
 
 _EPILOG = """

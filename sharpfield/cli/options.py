@@ -22,6 +22,7 @@ from sharpfield.errors import OptionError
 from sharpfield.progress import silent
 
 if TYPE_CHECKING:
+    from sharpfield.io import Format, ReadOptions
     from sharpfield.lightfield import LightField
     from sharpfield.observe import Camera
     from sharpfield.progress import ProgressCallback
@@ -61,6 +62,19 @@ class Reading:
         None, "Name of the format, where the content is taken for another.", "FORMAT", "--from"
     )
 
+    def options(self) -> ReadOptions:
+        """Return what was said, as `open_views` takes it."""
+        from sharpfield.io import ReadOptions
+
+        return ReadOptions(
+            pattern=self.pattern,
+            grid=None if self.grid is None else parse_grid(self.grid),
+            views=self.views,
+            crop=self.crop,
+            flip=self.flip,
+            transpose=self.transpose,
+        )
+
     def read(
         self, path: Path, voice: Voice, progress: ProgressCallback, threads: int | None = None
     ) -> LightField:
@@ -96,8 +110,8 @@ class Writing:
         None, "Name of the format, where OUT's ending does not choose it.", "FORMAT", "--to"
     )
 
-    def check(self, out: Path, *inputs: Path) -> None:
-        """Refuse an output that may not be, before any work is spent on it."""
+    def check(self, out: Path, *inputs: Path, pattern: str | None = None) -> Format:
+        """Refuse an output that may not be, before any work is spent on it; return the format that it will have."""
         from sharpfield.io import check_output
 
         if self.bits not in (8, 16, 32, None):
@@ -105,7 +119,13 @@ class Writing:
         for each in inputs:
             if out.resolve() == each.resolve():
                 raise OptionError(f"{out}: is the input as well; give the output a name of its own")
-        check_output(out, overwrite=self.overwrite, file_format=self.file_format, format=self.output_format)
+        return check_output(
+            out,
+            overwrite=self.overwrite,
+            pattern=pattern,
+            file_format=self.file_format,
+            format=self.output_format,
+        )
 
     def rehearse(self, lf: LightField, out: Path) -> None:
         """Write as many views of a few pixels beside the output: what would fail after hours fails now."""
@@ -124,7 +144,14 @@ class Writing:
         except OSError as error:
             raise OutputError(f"{out}: cannot be written: {explain(error)}") from error
 
-    def write(self, lf: LightField, out: Path, progress: ProgressCallback, threads: int | None) -> None:
+    def write(
+        self,
+        lf: LightField,
+        out: Path,
+        progress: ProgressCallback,
+        threads: int | None,
+        pattern: str | None = None,
+    ) -> None:
         """Write a light field, whole or not at all."""
         from sharpfield.io import write
 
@@ -136,6 +163,7 @@ class Writing:
             out,
             overwrite=self.overwrite,
             bits=self.bits,
+            pattern=pattern,
             file_format=pictures,
             format=self.output_format,
             threads=threads,

@@ -14,12 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from sharpfield.errors import InputError, OptionError
+from sharpfield.io import streamed
 from sharpfield.io.atomic import check_free, explain
-from sharpfield.io.source import Format, ReadOptions, ViewSource, assemble
+from sharpfield.io.source import Format, ReadOptions, ViewSource, assemble, selected
 from sharpfield.lightfield import LightField
 from sharpfield.progress import ProgressCallback, silent
 
-__all__ = ["Format", "ReadOptions", "ViewSource", "check_output", "formats", "open_views", "read", "write"]
+__all__ = [
+    "Format",
+    "ReadOptions",
+    "ViewSource",
+    "check_output",
+    "formats",
+    "open_light_field",
+    "open_views",
+    "read",
+    "write",
+]
 
 # in the order in which they are asked whether a path is theirs
 _MODULES = (
@@ -105,6 +116,34 @@ def open_views(
     found = _recognized(place, options) if format is None else _named(format, place)
     with found.open(place, options) as source:
         yield source
+
+
+@contextmanager
+def open_light_field(
+    path: str | Path,
+    options: ReadOptions | None = None,
+    *,
+    format: str | None = None,  # noqa: A002
+    stream: bool = True,
+    threads: int | None = None,
+    progress: ProgressCallback = silent,
+) -> Iterator[LightField]:
+    """Open a light field to be written elsewhere: in memory where it fits, else its views are read when asked for.
+
+    Parameters
+    ----------
+    path, options, format, threads, progress
+        As for `open_views` and `read`.
+    stream
+        Whether it may stay in its file (`Format.streams` of where it goes).
+    """
+    options = options or ReadOptions()
+    with open_views(path, options, format=format) as source:
+        wanted = selected(source, options)
+        if stream and not streamed.fits(wanted):
+            yield streamed.stream(wanted, threads=threads, progress=progress)
+        else:
+            yield assemble(wanted, threads=threads, progress=progress)
 
 
 def write(
@@ -224,11 +263,13 @@ def _recognized(path: Path, options: ReadOptions) -> Format:
 
 
 def _for_writing(path: Path) -> Format:
-    """Return the format that the ending of an output chooses."""
+    """Return the format that the ending of an output chooses; of several, the one that says most (_eslf.tif)."""
+    longest, chosen = 0, None
     for each in formats():
-        if each.ending is not None and re.search(f"({each.ending})$", path.name, re.IGNORECASE):
-            return each
-    return _named("folder", path)
+        found = each.ending and re.search(f"({each.ending})$", path.name, re.IGNORECASE)
+        if found and len(found[0]) > longest:
+            longest, chosen = len(found[0]), each
+    return chosen or _named("folder", path)
 
 
 def _named(name: str, path: Path) -> Format:

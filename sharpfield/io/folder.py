@@ -188,4 +188,5 @@ FORMAT = Format(
     options=("pattern", "file_format"),
     folder=True,
     check_replaceable=check_replaceable,
+    streams=True,
 )

@@ -140,4 +140,5 @@ FORMAT = Format(
     sniff=sniff,
     open=open_hci,
     write=write,
+    streams=True,
 )

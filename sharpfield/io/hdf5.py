@@ -100,7 +100,7 @@ def write(
 
     check_free(path, overwrite=overwrite, folder=False)
     depth = storage_bits(lf, bits)
-    text, arrays = describe(lf)
+    text, arrays = describe(lf, bits)
     with replacing(path, overwrite=overwrite) as temporary, h5py.File(temporary, "w") as file:
         # a dataset: attributes are short, and texts of variable length are not safe to read from strangers
         file[_RECORD] = np.frombuffer(text.encode(), np.uint8)
@@ -129,4 +129,5 @@ FORMAT = Format(
     write=write,
     ending=r"\.(h5|hdf5|hdf)",
     suffixes=(".h5", ".hdf5", ".hdf"),
+    streams=True,
 )

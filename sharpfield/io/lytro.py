@@ -39,4 +39,5 @@ FORMAT = Format(
     description="raw .LFR and .LFP of Lytro cameras: recognized, with the tools that decode them",
     sniff=sniff,
     open=open_lytro,
+    reads=False,
 )

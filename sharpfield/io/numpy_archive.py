@@ -167,7 +167,7 @@ def write(
     """Write an .npz, not compressed, so that views are found by their place; exact unless bits are asked for."""
     check_free(path, overwrite=overwrite, folder=False)
     depth = storage_bits(lf, bits)
-    text, arrays = describe(lf)
+    text, arrays = describe(lf, bits)
     dtype = np.dtype({8: "u1", 16: "<u2", 32: "<f4"}[depth])
     header = {"descr": dtype.str, "fortran_order": False, "shape": lf.views.shape}
     with (
@@ -195,4 +195,5 @@ FORMAT = Format(
     write=write,
     ending=r"\.npz",
     suffixes=(".npz",),
+    streams=True,
 )

@@ -41,8 +41,8 @@ def stored(view: NDArray[np.float32], bits: int) -> Samples:
     return view if bits == 32 else quantize(view, bits)
 
 
-def describe(lf: LightField) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Return the JSON text and the arrays of a light field's metadata."""
+def describe(lf: LightField, bits: int | None = None) -> tuple[str, dict[str, NDArray[Any]]]:
+    """Return the JSON text and the arrays of a light field's metadata; `bits` where it is rounded to so many."""
     arrays: dict[str, NDArray[Any]] = {}
     plain: dict[str, Any] = {}
     for key, value in lf.metadata.items():
@@ -53,7 +53,7 @@ def describe(lf: LightField) -> tuple[str, dict[str, NDArray[Any]]]:
     text = {
         "sharpfield": 1,
         "name": lf.name,
-        "bits": lf.bits,
+        "bits": bits or lf.bits,
         "notes": list(lf.notes),
         "metadata": plain,
         "arrays": {key: member(key) for key in arrays},

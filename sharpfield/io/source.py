@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,10 @@ class Format:
         What its `write` takes beside overwrite, bits, threads and progress.
     folder
         Whether it writes a folder; a file otherwise.
+    reads
+        Whether `open` ever succeeds; else it says what to do with such a file.
+    streams
+        Whether `write` takes one view at a time, `lf.views[v, u]`, and never asks for all of them at once.
     check_replaceable
         Raises OutputError where what is at a path must not be replaced, even when asked to.
     """
@@ -140,6 +144,8 @@ class Format:
     suffixes: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     folder: bool = False
+    reads: bool = True
+    streams: bool = False
     check_replaceable: Callable[[Path], None] | None = None
 
 
@@ -163,7 +169,44 @@ def assemble(
     progress
         Told after every view.
     """
-    options = options or ReadOptions()
+    source = selected(source, options or ReadOptions())
+    shape = (*source.grid, *source.size)
+    check_memory((*shape, source.channels + len(source.maps)), source.source)
+    views = np.empty((*shape, source.channels), np.float32)
+    maps: dict[str, Samples] = {name: np.empty(shape, np.float32) for name in source.maps}
+
+    lock = threading.Lock()
+    done, bits, notes = 0, 0, list(source.notes)
+
+    def fill(place: tuple[int, int]) -> None:
+        nonlocal done, bits
+        picture = source.load(*place)
+        unit(picture.samples, views[place], f"{source.source}, view {place}")
+        for name, plane in source.maps.items():
+            maps[name][place] = plane(*place)
+        with lock:
+            done += 1
+            bits = max(bits, picture.bits)
+            notes.extend(note for note in picture.notes if note not in notes)
+            progress(Progress("reading views", done / (shape[0] * shape[1])))
+
+    with Workers(threads if source.parallel else 1) as workers:
+        workers.map(fill, np.ndindex(*source.grid))
+    views.flags.writeable = False  # so that LightField takes it over without a copy
+    return LightField(
+        views,
+        name=source.name,
+        source=source.source,
+        bits=bits,
+        notes=tuple(notes),
+        metadata={**source.metadata, **maps},
+    )
+
+
+def selected(source: ViewSource, options: ReadOptions) -> ViewSource:
+    """Return the wanted views and the wanted window of them, in the right order; nothing is read yet."""
+    if options == ReadOptions(pattern=options.pattern, grid=options.grid):
+        return source
     stored = np.arange(source.grid[0] * source.grid[1]).reshape(source.grid)
     if options.transpose:
         stored = stored.T
@@ -174,38 +217,19 @@ def assemble(
     if options.crop is not None:
         y, x = parse_crop(options.crop, source.size)
 
-    shape = (*stored.shape, y.stop - y.start, x.stop - x.start)
-    channels = source.channels
-    check_memory((*shape, channels + len(source.maps)), source.source)
-    views = np.empty((*shape, channels), np.float32)
-    maps: dict[str, Samples] = {name: np.empty(shape, np.float32) for name in source.maps}
+    def load(v: int, u: int) -> Picture:
+        picture = source.load(*divmod(int(stored[v, u]), source.grid[1]))
+        return replace(picture, samples=picture.samples[y, x])
 
-    lock = threading.Lock()
-    done, bits, notes = 0, 0, list(source.notes)
+    def map_of(plane: Callable[[int, int], Samples]) -> Callable[[int, int], Samples]:
+        return lambda v, u: plane(*divmod(int(stored[v, u]), source.grid[1]))[y, x]
 
-    def fill(place: tuple[int, int]) -> None:
-        nonlocal done, bits
-        view = divmod(int(stored[place]), source.grid[1])
-        picture = source.load(*view)
-        unit(picture.samples[y, x], views[place], f"{source.source}, view {view}")
-        for name, plane in source.maps.items():
-            maps[name][place] = plane(*view)[y, x]
-        with lock:
-            done += 1
-            bits = max(bits, picture.bits)
-            notes.extend(note for note in picture.notes if note not in notes)
-            progress(Progress("reading views", done / stored.size))
-
-    with Workers(threads if source.parallel else 1) as workers:
-        workers.map(fill, np.ndindex(stored.shape))
-    views.flags.writeable = False  # so that LightField takes it over without a copy
-    return LightField(
-        views,
-        name=source.name,
-        source=source.source,
-        bits=bits,
-        notes=tuple(notes),
-        metadata={**source.metadata, **maps},
+    return replace(
+        source,
+        grid=stored.shape,
+        size=(y.stop - y.start, x.stop - x.start),
+        load=load,
+        maps={name: map_of(plane) for name, plane in source.maps.items()},
     )
 
 

@@ -123,7 +123,7 @@ def write(
 
     check_free(path, overwrite=overwrite, folder=False)
     depth = storage_bits(lf, bits)
-    text, arrays = describe(lf)
+    text, arrays = describe(lf, bits)
     record = json.loads(text)
     record["grid"] = list(lf.grid)
     record["arrays"] = {}
@@ -156,4 +156,5 @@ FORMAT = Format(
     write=write,
     ending=r"\.tiff?",
     suffixes=(".tif", ".tiff"),
+    streams=True,
 )

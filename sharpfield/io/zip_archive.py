@@ -152,4 +152,5 @@ FORMAT = Format(
     ending=r"\.zip",
     suffixes=(".zip",),
     options=("pattern", "file_format"),
+    streams=True,
 )
