@@ -57,7 +57,7 @@ def seams(folder: Path) -> None:
 def synthetic(path: Path, grid: int, side: int) -> None:
     """Store a light field of colored noise, smooth enough to be matched, moving by one pixel a view."""
     from sharpfield.io.source import Picture, ViewSource
-    from sharpfield.io.zarr_store import write_source
+    from sharpfield.io.streamed import stream
 
     tile = np.random.default_rng(0).integers(0, 256, (128, 128, 3)).astype(np.float32)
     for axis in (0, 1):
@@ -68,7 +68,7 @@ def synthetic(path: Path, grid: int, side: int) -> None:
         return Picture(np.ascontiguousarray(texture[v : v + side, u : u + side]), 8)
 
     source = ViewSource("synthetic", str(path), (grid, grid), (side, side), 3, load)
-    write_source(source, path, overwrite=True)
+    sf.write(stream(source), path, overwrite=True)
 
 
 def peak_of(*words: object) -> tuple[float, float]:

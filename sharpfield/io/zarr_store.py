@@ -23,7 +23,7 @@ from sharpfield.io.arrays import Layout, described, layout
 from sharpfield.io.atomic import replacing
 from sharpfield.io.content import decoding
 from sharpfield.io.record import describe, member, restore, storage_bits, stored
-from sharpfield.io.source import Format, Picture, ReadOptions, Samples, ViewSource, check_memory, unit
+from sharpfield.io.source import Format, Picture, ReadOptions, Samples, ViewSource, check_memory
 from sharpfield.lightfield import LightField
 from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, silent
@@ -279,60 +279,6 @@ def write(
         _write_views(
             array, lf.grid, lambda v, u: stored(lf.views[v, u], depth), threads=threads, progress=progress
         )
-
-
-def write_source(
-    source: ViewSource,
-    path: Path,
-    *,
-    overwrite: bool = False,
-    bits: int | None = None,
-    threads: int | None = None,
-    progress: ProgressCallback = silent,
-) -> None:
-    """Write what a `ViewSource` gives as a Zarr store, a view a thread in memory: any format, of any size.
-
-    Without `bits` the first view decides: 8 or 16 bits where its file has them, else float.
-    """
-    import json
-
-    zarr_library()
-    first = source.load(0, 0)
-    depth = bits or (8 * first.samples.dtype.itemsize if first.samples.dtype.kind == "u" else 32)
-    kept = LightField(
-        np.zeros((1, 1, 1, 1, 1), np.float32),
-        name=source.name,
-        bits=first.bits,
-        notes=(*source.notes, *first.notes),
-        metadata=source.metadata,
-    )
-    text, arrays = describe(kept)
-    record = json.loads(text)
-    record["arrays"].update({name: member(name) for name in source.maps})
-    shape = (*source.grid, *source.size, source.channels)
-    with replacing(path, overwrite=overwrite, folder=True) as temporary:
-        array = create(temporary, shape, depth, record)
-        group = zarr_library().open_group(store=str(temporary), mode="r+")
-        for key, values in arrays.items():
-            group.create_array(member(key), data=np.ascontiguousarray(values))
-        planes = {
-            name: group.create_array(
-                member(name), shape=shape[:4], dtype="float32", chunks=(1, 1, *source.size), fill_value=0
-            )
-            for name in source.maps
-        }
-
-        def load(v: int, u: int) -> Samples:
-            picture = source.load(v, u)
-            for name, plane in planes.items():
-                plane[v, u] = source.maps[name](v, u)
-            if picture.samples.dtype == DTYPES[depth] and depth != 32:
-                return picture.samples
-            view = np.empty(shape[2:], np.float32)
-            unit(picture.samples, view, f"{source.source}, view {(v, u)}")
-            return stored(view, depth)
-
-        _write_views(array, source.grid, load, threads=threads if source.parallel else 1, progress=progress)
 
 
 def _write_views(
