@@ -307,6 +307,9 @@ def test_the_window_is_read_off_the_input_and_said(scene, tmp_path):
     low, high = said.json["upscale"]["options"]["disparity"]
     assert note.startswith(f"searching disparities {low}:{high} (measured ")
     assert said.json["upscale"]["search"]["auto"] is True
+    plan = run("info", scene, "--json").json["upscale"][0]
+    assert plan["disparity"] == [low, high]
+    assert f"searches disparities {low}:{high}" in run("info", scene).out
     assert -6 <= low <= -4
     assert 5 <= high <= 7
     assert said.warnings == []
@@ -353,6 +356,8 @@ def test_info_tells_what_there_is(small):
     assert "2 x 3" in said.out
     assert "32 x 24 pixels, RGB, 8 bits" in said.out
     assert "x2: 64 x 48 a view" in said.out
+    assert said.out.endswith("\n")
+    assert not said.out.endswith("\n\n")
     record = run("info", small, "--json").json
     assert (record["grid"], record["size"], record["channels"], record["bits"]) == ([2, 3], [24, 32], 3, 8)
     assert [plan["factor"] for plan in record["upscale"]] == [2, 3]

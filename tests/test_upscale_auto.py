@@ -23,6 +23,7 @@ from sharpfield.synthetic import render_scene
 from sharpfield.upscale import upscale
 
 # the window and what is said of it are tested here: the least work that goes through all of it
+LARGE = (200, 300)
 QUICK = {"iterations": 1, "proximal_steps": 1, "cg_iterations": 1, "patch": 3}
 
 
@@ -121,7 +122,7 @@ def test_what_is_no_window(disparity):
 @given(st.floats(-16, 16), st.floats(0, 32), st.integers(2, 8), st.floats(0, 1))
 def test_every_window_is_one_that_gb_takes(low, width, factor, confidence):
     high = min(low + width, 16.0)
-    search = choose_search(measured(low, high, confidence), factor)
+    search = choose_search(measured(low, high, confidence), factor, LARGE)
     options = catalogue.make_options("gb-sq", given={"disparity": search.window})
     first, last = options.disparity
     if search.measured:
@@ -132,15 +133,15 @@ def test_every_window_is_one_that_gb_takes(low, width, factor, confidence):
 
 
 def test_little_that_is_sure_keeps_the_papers_window_at_the_least():
-    assert choose_search(measured(-0.2, 0.3), 2).window == (-1 - PAD, 1 + PAD)
-    assert choose_search(measured(-0.2, 5.0, 0.3), 2, searched=5).window == (-6, 6)  # chance
-    unsure = choose_search(measured(-0.2, 5.0, 0.3), 2)
+    assert choose_search(measured(-0.2, 0.3), 2, LARGE).window == (-1 - PAD, 1 + PAD)
+    assert choose_search(measured(-0.2, 5.0, 0.3), 2, (15, 90)).window == (-6, 6)  # chance
+    unsure = choose_search(measured(-0.2, 5.0, 0.3), 2, LARGE)
     assert unsure.window == (-6, 10 + PAD)
     assert "not everywhere surely" in unsure.reason
 
 
 def test_disparity_at_the_limit_of_what_is_looked_for_is_said():
-    (warning,) = choose_search(measured(-1, 15.9), 2).warnings
+    (warning,) = choose_search(measured(-1, 15.9), 2, LARGE).warnings
     assert "reaches the 16 pixels that were looked for" in warning
     assert "--disparity LO:HI" in warning
 

@@ -32,8 +32,9 @@ def _info(
 ) -> None:
     """Tell what a light field is: grid, size, disparity and order of its views, and what upscale would make of it.
 
-    Disparity is how far a point of the scene moves from one view to the next, in pixels; upscale has to search
-    that far. The order of the views is read off the pixels, too: where it is stored reversed, the result is poor.
+    Disparity is how far a point of the scene moves from one view to the next, in pixels; upscale searches a little
+    farther than that, in pixels of its result. The order of the views is read off the pixels, too: where it is
+    stored reversed, the result is poor.
     """
     from sharpfield.geometry import estimate_geometry
     from sharpfield.parallel import Workers
@@ -48,12 +49,12 @@ def _info(
 
 def _plan(lf: LightField, geometry: Geometry, factor: int) -> dict[str, Any]:
     """Return what upscale would make of a light field: its size, its window, its tiles, the bytes it takes."""
-    from sharpfield.geometry import disparity_window
+    from sharpfield.geometry import choose_search
     from sharpfield.upscale import plan_tiles
 
     size, views = (lf.size[0] * factor, lf.size[1] * factor), lf.grid[0] * lf.grid[1]
     pixels = views * size[0] * size[1]
-    window = disparity_window(geometry, factor)
+    window = choose_search(geometry, factor, lf.size).window
     plan: dict[str, Any] = {
         "factor": factor,
         "size": size,
@@ -96,7 +97,7 @@ def _planned(plan: dict[str, Any]) -> str:
     low, high = plan["disparity"]
     return (
         f"x{plan['factor']}: {by(plan['size'])} a view, {plan['megapixels']:.1f} megapixels, "
-        f"takes some {data_size(plan['memory_bytes'])} of memory; --disparity {low}:{high}"
+        f"takes some {data_size(plan['memory_bytes'])} of memory, searches disparities {low}:{high}"
     )
 
 

@@ -67,22 +67,23 @@ def find_search(
         A window to be kept; what there is to warn of is measured all the same.
     """
     geometry = estimate_geometry(lf, max_disparity=FARTHEST, workers=workers)
-    return choose_search(geometry, factor, given=given, searched=min(FARTHEST, min(lf.size) / 3))
+    return choose_search(geometry, factor, lf.size, given=given)
 
 
 def choose_search(
     geometry: Geometry,
     factor: int,
+    size: tuple[int, int],
     *,
     given: tuple[int, int] | None = None,
-    searched: float = FARTHEST,
 ) -> Search:
-    """Return the measured range, enlarged and padded.
+    """Return the measured range of views of that size, enlarged and padded.
 
-    Where little is sure, it is at least the paper's window; where that little is spread over most of the range that was
-    `searched` on both sides of 0, it is chance (two views of noise do so) and counts for nothing.
+    Where little is sure, it is at least the paper's window; where that little is spread over half of the range that
+    was looked through, it is chance (two views of noise do so) and counts for nothing.
     """
     unsure = geometry.confidence < TRUSTED
+    searched = min(FARTHEST, min(size) / 3)  # on either side of 0, as in survey.py
     if geometry.range and unsure and geometry.range[1] - geometry.range[0] > searched:
         geometry = Geometry(sentence="the views hardly match one another")
     warnings = order_warnings(geometry)
