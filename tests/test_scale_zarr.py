@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sharpfield as sf
 from sharpfield.io import ReadOptions, open_views
 from sharpfield.io.streamed import stream
-from sharpfield.io.zarr_store import even_chunk, open_stored
+from sharpfield.io.zarr_store import even_chunk, open_stored, sniff
 
 DTYPES = {8: np.uint8, 16: np.uint16}
 
@@ -148,7 +148,4 @@ def test_without_the_library_it_says_how_to_get_it(tmp_path, monkeypatch):
     assert "pip install 'sharpfield[scale]'" in refused(
         sf.read, tmp_path / "x.zarr", error=sf.SharpfieldError
     )
-    from sharpfield.io.streamed import stream
-from sharpfield.io.zarr_store import sniff
-
     assert sniff(tmp_path / "x.zarr", ReadOptions())

@@ -254,6 +254,26 @@ def test_at_the_minimum_it_stops_at_once():
     assert solution.x == pytest.approx(point, abs=1e-5)
 
 
+def test_a_start_within_the_inner_tolerance_is_not_taken_for_the_minimum():
+    # with a small beta the first system is nearly solved by its start; without a step the change would be 0
+    matrix = matrix_of([0.5, 1, 2, 4])
+    linear = in_range_of(matrix)
+    solution = proximal_point(
+        applying(matrix)[0],
+        linear,
+        vector(4, 2),
+        beta=0.01,
+        growth=2,
+        steps=200,
+        tolerance=1e-4,
+        cg_tolerance=0.5,
+        cg_iterations=20,
+    )
+    assert solution.steps > 1
+    assert solution.converged
+    assert abs(solution.x @ matrix + linear).max() < 1e-3
+
+
 @given(st.integers(0, 9999), st.integers(1, 3), st.floats(0.1, 50), st.floats(1, 8))
 @settings(max_examples=80, deadline=None)
 def test_it_never_fails_however_coarse_its_inner_steps(seed, cg_iterations, beta, growth):

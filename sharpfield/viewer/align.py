@@ -104,12 +104,13 @@ def _window(sizes: Sequence[Size], factors: Sequence[int]) -> list[Size]:
 
 def _factor(size: Size, frame: Size) -> int | None:
     """Return how many times larger the frame is, its last rows or columns left out, or None."""
-    factor = round(frame[0] / size[0])
-    fits = all(
-        0 <= full - factor * side < max(factor, LARGEST_FACTOR)
-        for full, side in zip(frame, size, strict=True)
-    )
-    return factor if 1 <= factor <= LARGEST_FACTOR and fits else None
+    fitting = {}
+    for factor in range(1, LARGEST_FACTOR + 1):
+        left = [full - factor * side for full, side in zip(frame, size, strict=True)]
+        # of a truth, rows that the factor of a result does not divide are missing in the result
+        if min(left) >= 0 and max(left) < (LARGEST_FACTOR if factor == 1 else factor):
+            fitting[factor] = sum(left)
+    return min(fitting, key=fitting.__getitem__, default=None)
 
 
 def _common(grids: Sequence[Size]) -> Size:

@@ -166,17 +166,18 @@ def make_page(
         progress(Progress("measuring disparity", 0.2))
         scale = max(one.lf.size[1] for one in shown) / first.size[1]
         focus = focus_range(first, scale, options.disparity, workers)
+        notes = (*remarks, *_field_notes(shown))
+        manifest = _manifest(shown, focus, options.title or first.name, notes)
         sheaves = [sheaf for one in shown for sheaf in _sheaves(one)]
         quality = options.quality
         if quality == AUTO:
             progress(Progress("choosing the quality", 0.25))
-            quality = choose_quality(sheaves, options.most_bytes - 100_000, workers)
+            bare = sum(
+                map(len, _render(manifest, _by_field(shown, [[b""] * sheaf.count for sheaf in sheaves])))
+            )
+            quality = choose_quality(sheaves, options.most_bytes - bare, workers)
         pictures = encode_all(sheaves, quality, workers, part(progress, 0.3, 1))
-    notes = (*remarks, *_field_notes(shown))
-    blocks = iter(pictures)
-    data = [(next(blocks), next(blocks) if one.truth is not None else []) for one in shown]
-    manifest = _manifest(shown, focus, options.title or first.name, notes)
-    page = Page(tuple(_render(manifest, data)), quality, notes)
+    page = Page(tuple(_render(manifest, _by_field(shown, pictures))), quality, notes)
     if options.quality == AUTO and page.size > options.most_bytes:
         more = (
             f"the page has {page.size / 1e6:.1f} MB even at quality {quality}; "
@@ -223,6 +224,14 @@ def _prepared(
         for lf, score in zip(smaller[:-1], scores[:-1], strict=True)
     ]
     return [*shown, _Shown(smaller[-1])], notes
+
+
+def _by_field(
+    shown: Sequence[_Shown], pictures: Sequence[list[bytes]]
+) -> list[tuple[list[bytes], list[bytes]]]:
+    """Return the pictures of every light field: its views and its error maps."""
+    blocks = iter(pictures)
+    return [(next(blocks), next(blocks) if one.truth is not None else []) for one in shown]
 
 
 def _sheaves(one: _Shown) -> list[Sheaf]:
