@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
+from pathlib import Path
 
 import pytest
-from conftest import SHARED
 
 from sharpfield.benchmark import published
 from sharpfield.benchmark.tables import Cell, _with_best
@@ -50,7 +50,7 @@ def test_all_23_light_fields_2_factors_and_6_systems_are_there():
 
 def parsed_tables() -> dict:
     """The cells of the four tables of the paper's source: (light field, factor, column) to mean, variance, bold."""
-    source = SHARED / "paper.tex"
+    source = Path(__file__).resolve().parents[2] / "shared" / "paper.tex"
     if not source.is_file():
         pytest.skip("the paper's source is not beside the project")
     found = {}
