@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sharpfield.observe import Camera, degrade
     from sharpfield.progress import Progress
     from sharpfield.synthetic import render_scene
-    from sharpfield.upscale import upscale
+    from sharpfield.upscaling import upscale
 
 _ROOM_OF = {
     "SharpfieldError": "errors",
@@ -32,7 +32,7 @@ _ROOM_OF = {
     "write": "io",
     "Camera": "observe",
     "degrade": "observe",
-    "upscale": "upscale",
+    "upscale": "upscaling",
     "psnr": "metrics",
     "ssim": "metrics",
     "evaluate": "metrics",

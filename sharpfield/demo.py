@@ -26,7 +26,7 @@ from sharpfield.observe import Camera, degrade
 from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, part, silent
 from sharpfield.synthetic import Scene, render_scene
-from sharpfield.upscale import upscale
+from sharpfield.upscaling import upscale
 
 FACTOR = 2
 SIZE = (384, 512)

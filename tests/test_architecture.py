@@ -32,7 +32,7 @@ solver
 gb sharp methods
 catalogue
 tiles
-upscale
+upscaling
 metrics
 benchmark
 synthetic
@@ -148,3 +148,9 @@ def test_the_help_loads_neither_numpy_nor_a_compiler():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip().endswith("LOADED 0 []")
+
+
+def test_no_room_has_the_name_of_a_public_function():
+    # importing such a room would put the room in the function's place: sf.name(..) would fail
+    taken = {path.stem for path in ROOT.iterdir()}
+    assert not taken & set(sharpfield.__all__)

@@ -413,7 +413,7 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_the_traceback(small, tm
     def broken(*args, **kwargs):
         raise ZeroDivisionError("nobody\nthought of this")
 
-    monkeypatch.setattr("sharpfield.upscale.upscale", broken)
+    monkeypatch.setattr("sharpfield.upscaling.upscale", broken)
     words = ("upscale", small, tmp_path / "out")
     assert refused(*words) == "1 unexpected ZeroDivisionError: nobody thought of this; --debug shows where"
     said = run(*words, "--debug")
@@ -428,7 +428,7 @@ def test_an_end_in_the_middle_is_clean(small, tmp_path, monkeypatch, error, stat
     def interrupted(*args, **kwargs):
         raise error
 
-    monkeypatch.setattr("sharpfield.upscale.upscale", interrupted)
+    monkeypatch.setattr("sharpfield.upscaling.upscale", interrupted)
     said = run("upscale", small, tmp_path / "out", "--disparity", "-2:2")
     assert said.status == status
     assert len(said.err.splitlines()) == 1

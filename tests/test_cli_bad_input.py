@@ -242,7 +242,7 @@ def test_an_output_below_a_file(good, tmp_path):
 def test_an_output_that_cannot_be_written_is_refused_before_the_work(good, monkeypatch):
     if not Path("/proc/self").is_dir():
         pytest.skip("no folder here that even root cannot write to")
-    monkeypatch.setattr("sharpfield.upscale.upscale", None)
+    monkeypatch.setattr("sharpfield.upscaling.upscale", None)
     said = refused("upscale", good, "/proc/sharpfield/out")
     assert said.startswith("1 /proc/sharpfield/out: cannot be written")
 

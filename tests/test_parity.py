@@ -19,7 +19,7 @@ from sharpfield.metrics import psnr
 from sharpfield.observe import Camera, degrade
 from sharpfield.parallel import Workers
 from sharpfield.progress import silent
-from sharpfield.upscale import upscale
+from sharpfield.upscaling import upscale
 
 pytestmark = pytest.mark.data
 

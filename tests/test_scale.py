@@ -16,7 +16,7 @@ import sharpfield as sf
 from sharpfield.observe import Camera
 from sharpfield.scale import upscale_store
 from sharpfield.scale.plan import BASE_BYTES, Member, Request, members, plan_blocks
-from sharpfield.upscale import upscale
+from sharpfield.upscaling import upscale
 
 SMALL_GB = {"iterations": 1, "proximal_steps": 1, "disparity": (-2, 2), "patch": 3}
 

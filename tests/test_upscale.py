@@ -17,7 +17,7 @@ from sharpfield.lightfield import LightField
 from sharpfield.observe import Camera, degrade
 from sharpfield.parallel import Workers
 from sharpfield.progress import silent
-from sharpfield.upscale import parse_memory, plan_tiles, upscale
+from sharpfield.upscaling import parse_memory, plan_tiles, upscale
 
 METHODS = ["bilinear", "bicubic", "gb-dr", "gb-sq"]
 GRAPH = ["gb-sq", "gb-dr"]

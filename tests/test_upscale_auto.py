@@ -20,7 +20,7 @@ from sharpfield.lightfield import LightField
 from sharpfield.metrics import evaluate
 from sharpfield.observe import Camera, degrade
 from sharpfield.synthetic import render_scene
-from sharpfield.upscale import upscale
+from sharpfield.upscaling import upscale
 
 # the window and what is said of it are tested here: the least work that goes through all of it
 LARGE = (200, 300)
@@ -83,7 +83,7 @@ def test_auto_is_the_default_and_the_papers_preset_keeps_its_window():
 
 
 def test_a_window_that_is_given_is_taken_and_nothing_is_measured(monkeypatch):
-    monkeypatch.setattr("sharpfield.upscale.find_search", None)
+    monkeypatch.setattr("sharpfield.upscaling.find_search", None)
     record = upscale(flip(scene(), "u"), 2, disparity=(-2, 3), **QUICK).metadata["upscale"]
     assert record["options"]["disparity"] == [-2, 3]
     assert record["search"] is None
@@ -98,7 +98,7 @@ def test_a_search_that_has_been_done_is_taken_with_its_warnings():
 
 
 def test_a_method_that_searches_nothing_measures_nothing(monkeypatch):
-    monkeypatch.setattr("sharpfield.upscale.find_search", None)
+    monkeypatch.setattr("sharpfield.upscaling.find_search", None)
     for disparity in (None, "auto"):
         record = upscale(flip(scene(), "u"), 2, method="bicubic", disparity=disparity).metadata["upscale"]
         assert record["search"] is None

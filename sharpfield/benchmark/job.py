@@ -35,7 +35,7 @@ from sharpfield.io.source import assemble
 from sharpfield.lightfield import LightField
 from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, part, silent
-from sharpfield.upscale import upscale
+from sharpfield.upscaling import upscale
 
 TRUTH, LOW = "truth", "low"  # folders of what is kept beside the results
 

@@ -11,7 +11,7 @@ from sharpfield.benchmark import protocols
 from sharpfield.benchmark.records import Run
 from sharpfield.errors import OptionError
 from sharpfield.observe import Camera, whole_factor
-from sharpfield.upscale import AUTO, DEFAULT_MEMORY, parse_memory
+from sharpfield.upscaling import AUTO, DEFAULT_MEMORY, parse_memory
 
 METHODS = ("bilinear", "gb-dr", "gb-sq")
 DISPARITY = (-6, 6)  # the paper's, whatever `upscale` does by itself

@@ -50,7 +50,7 @@ def _info(
 def _plan(lf: LightField, geometry: Geometry, factor: int) -> dict[str, Any]:
     """Return what upscale would make of a light field: its size, its window, its tiles, the bytes it takes."""
     from sharpfield.geometry import choose_search
-    from sharpfield.upscale import plan_tiles
+    from sharpfield.upscaling import plan_tiles
 
     size, views = (lf.size[0] * factor, lf.size[1] * factor), lf.grid[0] * lf.grid[1]
     pixels = views * size[0] * size[1]

@@ -91,7 +91,7 @@ def _upscale(
         upscale_into_store(source, target, scaling, writing, voice, **asked)
         return
     writing.check(target, source)
-    from sharpfield.upscale import is_auto, upscale
+    from sharpfield.upscaling import is_auto, upscale
 
     if window is None and not is_auto(disparity, preset):
         window = getattr(made, "disparity", None)

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-# the function first: a module imported by its name hides the function of the same name in `sharpfield`
-from sharpfield import upscale as _  # noqa: F401  isort: skip
 from sharpfield import catalogue
 from sharpfield.errors import InputError, OptionError, OutputError, SharpfieldError
 from sharpfield.io.atomic import explain
@@ -25,7 +23,7 @@ from sharpfield.scale.engine import SchedulerGoneError, connected, run_here, run
 from sharpfield.scale.journal import RUN, Journal, attributes, store, versions
 from sharpfield.scale.plan import Member, Plan, Request, check_request, members, plan_blocks
 from sharpfield.scale.work import Outcome, Task, files_digest, input_digest, plain
-from sharpfield.upscale import DEFAULT_CHROMA, as_camera, parse_memory
+from sharpfield.upscaling import DEFAULT_CHROMA, as_camera, parse_memory
 
 
 @dataclass(frozen=True)
