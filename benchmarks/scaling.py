@@ -12,9 +12,9 @@ height, width, memory = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 low = truth_and_low("stanford_legotruck", 2)[1].views
 copies = (1, 1, -(-height // low.shape[2]), -(-width // low.shape[3]), 1)
 low = sf.LightField(np.ascontiguousarray(np.tile(low, copies)[:, :, :height, :width]))
-sf.upscale(low.crop(slice(0, 32), slice(0, 32)), 2)  # loads the compiled code
+sf.upscale(low.crop(slice(0, 32), slice(0, 32)), 2, method="gb-sq")  # loads the compiled code
 began = time.perf_counter()
-result = sf.upscale(low, 2, memory=memory)
+result = sf.upscale(low, 2, method="gb-sq", disparity=(-6, 6), memory=memory)
 seconds = time.perf_counter() - began
 pixels = result.views.size / 3
 print(f"| {pixels / 1e6:.1f} | {result.metadata['upscale']['tiles']} | {seconds:.1f} "
