@@ -66,6 +66,7 @@ _GB_SQUARE = Method(
 _METHODS: dict[str, Method | tuple[str, str]] = {
     "bilinear": ("sharpfield.methods.interpolation", "bilinear"),
     "bicubic": ("sharpfield.methods.interpolation", "bicubic"),
+    "wanner": ("sharpfield.methods.wanner.params", "wanner"),
     "gb-dr": _GB_DIRECT,
     "gb-sq": _GB_SQUARE,
 }

@@ -102,6 +102,30 @@ class Camera:
         """Return the map from views of `size_hr` (y, x) to low resolution; made once for each size."""
         return _map(self, (int(size_hr[0]), int(size_hr[1])))
 
+    def dense_map(self, size_hr: tuple[int, int]) -> SeparableMap:
+        """Return B without S: for every pixel, what a sample whose block began there would see.
+
+        `map` is every factor-th row and column of it.
+        """
+        y, x = (_windows(self, np.arange(n), n) for n in size_hr)
+        return SeparableMap(y, x)
+
+    def window(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return where a sample looks along an axis: offsets from its block's first pixel, and weights (of any sum)."""
+        a = self.factor
+        if self.blur == "box":
+            return np.arange(a), np.ones(a)
+        centre = (a - 1) / 2
+        reach = 2.0 * a if self.blur == "bicubic" else 4.0 * cast(float, self.sigma)
+        offsets = np.arange(math.floor(centre - reach), math.ceil(centre + reach) + 1)
+        distance = offsets - centre
+        if self.blur == "bicubic":
+            # imresize with antialiasing: the kernel stretched by the factor, its taps brought to the sum 1
+            return offsets, keys_cubic(distance / a)
+        # relative to the nearest tap: a very small sigma leaves that one, and not 0 / 0
+        square = distance**2
+        return offsets, np.exp((square.min() - square) / (2 * cast(float, self.sigma) ** 2))
+
 
 _HOW_TO_SAY = "say box, gaussian:SIGMA (as in gaussian:1.2) or bicubic"
 
@@ -119,23 +143,13 @@ def _map(camera: Camera, size_hr: tuple[int, int]) -> SeparableMap:
 
 def _axis(camera: Camera, n_hr: int) -> Taps:
     """Return the taps of one axis."""
-    a = camera.factor
-    first = a * np.arange(n_hr // a)[:, np.newaxis]
-    if camera.blur == "box":
-        index = first + np.arange(a)
-        return Taps.from_windows(index, np.ones(index.shape), n_hr, "symmetric")
-    centre = (a - 1) / 2
-    reach = 2.0 * a if camera.blur == "bicubic" else 4.0 * cast(float, camera.sigma)
-    offsets = np.arange(math.floor(centre - reach), math.ceil(centre + reach) + 1)
-    distance = offsets - centre
-    if camera.blur == "bicubic":
-        # imresize with antialiasing: the kernel stretched by the factor, its taps brought to the sum 1
-        weight = keys_cubic(distance / a)
-    else:
-        # relative to the nearest tap: a very small sigma leaves that one, and not 0 / 0
-        square = distance**2
-        weight = np.exp((square.min() - square) / (2 * cast(float, camera.sigma) ** 2))
-    index = first + offsets
+    return _windows(camera, camera.factor * np.arange(n_hr // camera.factor), n_hr)
+
+
+def _windows(camera: Camera, first: NDArray[np.int64], n_hr: int) -> Taps:
+    """Return the taps of samples whose blocks begin at the pixels `first`."""
+    offsets, weight = camera.window()
+    index = first[:, np.newaxis] + offsets
     return Taps.from_windows(index, np.broadcast_to(weight, index.shape), n_hr, "symmetric")
 
 
