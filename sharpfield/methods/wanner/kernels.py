@@ -42,6 +42,32 @@ def cubic_taps(position, length, weight):
     return base
 
 
+@inlined
+def shifted_row(row, move, padded, weight, line):
+    """Write line(x) = row(x + move), cubic between pixels, and return from where to where there is such a place."""
+    width = row.shape[0]
+    floor = int(np.floor(move))
+    fraction = np.float32(move - floor)
+    for t in range(4):
+        weight[t] = keys(abs(np.float32(t - 1) - fraction))
+    for t in range(2):
+        padded[t] = row[0]
+        padded[width + 2 + t] = row[width - 1]
+    for x in range(width):
+        padded[2 + x] = row[x]
+    start = max(0, -floor)
+    stop = min(width, width - floor - (1 if fraction > 0 else 0))
+    if stop > start:
+        length = stop - start
+        begin = start + floor + 1
+        a, b = padded[begin : begin + length], padded[begin + 1 : begin + 1 + length]
+        c, d = padded[begin + 2 : begin + 2 + length], padded[begin + 3 : begin + 3 + length]
+        out = line[start:stop]
+        for x in range(length):
+            out[x] = weight[0] * a[x] + weight[1] * b[x] + weight[2] * c[x] + weight[3] * d[x]
+    return start, stop
+
+
 @compiled
 def epipolar_tensor(series, reference, first, last, shear, pair_weight, xx, xk, kk):
     """Write the structure tensor of the sheared epipolar images of a series of views along x, not yet averaged.
@@ -51,47 +77,20 @@ def epipolar_tensor(series, reference, first, last, shear, pair_weight, xx, xk, 
     with `pair_weight`; where a view does not reach, its pair counts for nothing.
     """
     height, width = series.shape[1:]
-    lines = np.empty((last - first + 1, width), np.float32)
-    start = np.empty(last - first + 1, np.int64)
-    stop = np.empty(last - first + 1, np.int64)
-    weight = np.empty(4, np.float32)
+    views = last - first + 1
+    lines = np.empty((views, width), np.float32)
+    start, stop = np.empty(views, np.int64), np.empty(views, np.int64)
+    padded, weight = np.empty(width + 4, np.float32), np.empty(4, np.float32)
     for y in range(height):
-        for n in range(last - first + 1):
-            k = first + n
-            line, row = lines[n], series[k, y]
-            move = -(k - reference) * shear
-            floor = int(np.floor(move))
-            fraction = np.float32(move - floor)
-            for t in range(4):
-                weight[t] = keys(abs(np.float32(t - 1) - fraction))
-            start[n] = max(0, -floor)
-            stop[n] = min(width, width - floor - (1 if fraction > 0 else 0))
-            inner_start = max(0, 1 - floor)
-            inner_stop = min(width, width - 2 - floor)
-            for x in range(start[n], min(inner_start, stop[n])):
-                total = np.float32(0)
-                for t in range(4):
-                    total += weight[t] * row[min(max(x + floor - 1 + t, 0), width - 1)]
-                line[x] = total
-            if inner_stop > inner_start:
-                length = inner_stop - inner_start
-                out = line[inner_start:inner_stop]
-                begin = inner_start + floor - 1
-                a, b = row[begin : begin + length], row[begin + 1 : begin + 1 + length]
-                c, d = row[begin + 2 : begin + 2 + length], row[begin + 3 : begin + 3 + length]
-                for x in range(length):
-                    out[x] = weight[0] * a[x] + weight[1] * b[x] + weight[2] * c[x] + weight[3] * d[x]
-            for x in range(max(inner_stop, start[n]), stop[n]):
-                total = np.float32(0)
-                for t in range(4):
-                    total += weight[t] * row[min(max(x + floor - 1 + t, 0), width - 1)]
-                line[x] = total
+        for n in range(views):
+            move = -(first + n - reference) * shear
+            start[n], stop[n] = shifted_row(series[first + n, y], move, padded, weight, lines[n])
         out_xx, out_xk, out_kk = xx[y], xk[y], kk[y]
         for x in range(width):
             out_xx[x] = 0
             out_xk[x] = 0
             out_kk[x] = 0
-        for n in range(last - first):
+        for n in range(views - 1):
             begin, end = max(start[n], start[n + 1]) + 1, min(stop[n], stop[n + 1]) - 1
             if end <= begin:
                 continue
