@@ -374,7 +374,7 @@ def test_tiny_views(size):
         {"tv_weight": float("nan")},
         {"contrast": 0},
         {"shear": 2},
-        {"iterations": 0},
+        {"fista_steps": 0},
         {"reach": 0},
     ],
 )

@@ -37,7 +37,7 @@ def run(
     def one(place: tuple[int, int]) -> None:
         equations = normal_equations(low, disparity, place, camera, blur, options)
         start = interpolate(low[place], camera.factor, "bicubic")
-        high[place] = solve(equations, start, options.tv_weight, options.iterations, options.dual_steps)
+        high[place] = solve(equations, start, options.tv_weight, options.fista_steps, options.dual_steps)
         solved = next(done) / (grid[0] * grid[1])
         progress(Progress("solving views", _READING + (1 - _READING) * solved))
 

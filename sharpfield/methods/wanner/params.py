@@ -50,7 +50,7 @@ class WannerParams:
         Standard deviation of the average of the tensors, low-resolution pixels.
     disparity_weight
         Weight of a coherent disparity against the total variation of the disparities.
-    iterations
+    fista_steps
         Steps of FISTA.
     dual_steps
         Steps on the dual field of the total variation in each of them.
@@ -64,9 +64,9 @@ class WannerParams:
     reach: int = _option(4, "how many steps of the grid away a view may be")
     shear: float = _option(0.0625, "step between shears of an epipolar image, LR pixels")
     inner_scale: float = _option(0.6, "blur before derivatives are taken, LR pixels")
-    outer_scale: float = _option(1.2, "averaging of structure tensors, LR pixels")
+    outer_scale: float = _option(1.0, "averaging of structure tensors, LR pixels")
     disparity_weight: float = _option(1.0, "weight of a disparity against the total variation of the map")
-    iterations: int = _option(40, "steps of FISTA")
+    fista_steps: int = _option(40, "steps of FISTA")
     dual_steps: int = _option(3, "steps on the dual field in each of them")
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class WannerParams:
             raise OptionError(f"tv_weight must be 0 or greater, not {self.tv_weight}")
         if not 1 / 256 <= self.shear <= 1:
             raise OptionError(f"shear is from 1/256 to 1 low-resolution pixel, not {self.shear}")
-        for name in ("reach", "iterations", "dual_steps"):
+        for name in ("reach", "fista_steps", "dual_steps"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} must be at least 1, not {getattr(self, name)}")
 
