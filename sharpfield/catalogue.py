@@ -67,6 +67,7 @@ _METHODS: dict[str, Method | tuple[str, str]] = {
     "bilinear": ("sharpfield.methods.interpolation", "bilinear"),
     "bicubic": ("sharpfield.methods.interpolation", "bicubic"),
     "wanner": ("sharpfield.methods.wanner.params", "wanner"),
+    "srcnn": ("sharpfield.methods.srcnn", "srcnn"),
     "gb-dr": _GB_DIRECT,
     "gb-sq": _GB_SQUARE,
 }
@@ -80,8 +81,18 @@ def names() -> tuple[str, ...]:
     return tuple(_METHODS)
 
 
-def find(name: str) -> Method:
-    """Return the method of that name, or say which there are."""
+def find(name: str, factor: int | None = None) -> Method:
+    """Return the method of that name, or say which there are; with a factor, one that can raise by it."""
+    method = _find(name)
+    if factor is not None and method.factors is not None and factor not in method.factors:
+        known = ", ".join(map(str, method.factors))
+        raise OptionError(
+            f"{name} knows the factors {known}, not {factor}; take one of them, or another method"
+        )
+    return method
+
+
+def _find(name: str) -> Method:
     entry = _METHODS.get(name)
     if entry is None:
         raise OptionError(f"no method is called {name!r}{_meant(name, names())}; there are {_list(names())}")

@@ -90,6 +90,8 @@ class Method:
         Called without arguments, returns what runs it; the compiler is imported then and not before.
     plan
         Tells what it needs to run on a light field.
+    factors
+        The factors that it can raise the resolution by; all that there are when None.
     """
 
     name: str
@@ -98,3 +100,4 @@ class Method:
     options: Callable[[], type[Any]]
     load: Callable[[], Run]
     plan: Plan = plain_need
+    factors: tuple[int, ...] | None = None

@@ -96,7 +96,7 @@ def upscale(
     began = time.perf_counter()
     factor = whole_factor(factor)
     camera = as_camera(camera, factor)
-    chosen = catalogue.find(method)
+    chosen = catalogue.find(method, factor)
     auto, given = is_auto(disparity, preset), dict(options)
     if disparity is not None and not auto:
         given["disparity"] = as_window(disparity)

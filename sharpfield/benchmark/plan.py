@@ -58,6 +58,8 @@ class Plan:
         for factor in self.factors:  # asked for wrongly? say so before reading anything
             if self.camera is not None:
                 Camera.parse(self.camera, factor)
+            for method in self.methods:
+                catalogue.find(method, factor)
         for option in self.options or {}:
             if not any(option in self._own(method) for method in self.methods):
                 raise OptionError(f"none of the methods {', '.join(self.methods)} has an option {option!r}")

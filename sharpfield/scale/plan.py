@@ -182,7 +182,7 @@ def plan_blocks(
     """
     title, notes, metadata, grid, size, channels, bits = _look(member.path)
     factor = request.camera.factor
-    chosen = catalogue.find(request.method)
+    chosen = catalogue.find(request.method, factor)
     options = catalogue.make_options(request.method, request.preset, request.options)
     need = chosen.plan(options, grid, (size[0] * factor, size[1] * factor))
     margin = math.ceil(need.halo / factor)

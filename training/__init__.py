@@ -1,0 +1,1 @@
+"""How the networks that the package ships were trained; nothing of it is needed to use them."""
