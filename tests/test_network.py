@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from commandline import refused, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -129,6 +130,22 @@ def test_a_factor_without_weights_is_refused_before_any_work(name):
     with pytest.raises(OptionError, match=f"{name} knows the factors 2, 3, 4, not 5; take one of them"):
         sf.upscale(lf, 5, method=name, progress=events.append)
     assert not events
+
+
+def test_the_command_line_refuses_it_before_reading(tmp_path):
+    for words in (
+        ("upscale", tmp_path / "no", "--method", "srcnn", "--factor", 5),
+        ("upscale", tmp_path / "no", tmp_path / "out.zarr", "--method", "srcnn", "--factor", 5),
+        ("benchmark", tmp_path / "no", "--methods", "bilinear,srcnn", "--factors", "2,5"),
+    ):
+        assert refused(*words).startswith("2 srcnn knows the factors 2, 3, 4, not 5")
+
+
+def test_methods_tells_the_factors():
+    assert "(factors 2, 3, 4)" in run("methods").out
+    record = {each["name"]: each["factors"] for each in run("methods", "--json").json["methods"]}
+    assert record["srcnn"] == [2, 3, 4]
+    assert record["bicubic"] == [2, 3, 4, 5, 6, 7, 8]
 
 
 def test_tiles_of_a_light_field_join_without_a_seam():

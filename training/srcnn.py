@@ -113,9 +113,11 @@ def train(
     batch: int,
     rate: float,
     minutes: float | None = None,
+    bfloat16: bool = False,
 ) -> list[dict[str, float]]:
     """Train in place; return the curve. With `minutes` the schedule ends when that much processor time is used."""
     adam = torch.optim.Adam(net.parameters(), lr=rate, betas=(0.9, 0.999))
+    net.to(memory_format=torch.channels_last)
     began, curve, smooth = time.process_time(), [], None
     step, done = 0, 0.0
     print(f"bicubic {psnr(None, held_out, crops.margin):.3f} dB", flush=True)
@@ -137,8 +139,11 @@ def train(
             return curve
         for group in adam.param_groups:  # 30 steps of warming up, then a cosine down to a hundredth
             group["lr"] = rate * min(1, (step + 1) / 30) * (0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2)
-        start, truth = crops.batch(batch)
-        loss = (net(start) - truth).square().mean()
+        start, truth = (each.contiguous(memory_format=torch.channels_last) for each in crops.batch(batch))
+        # the last tenth without: the weights settle for what they are used in
+        with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16 and done < 0.9):
+            guess = net(start)
+        loss = (guess.float() - truth).square().mean()
         adam.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 0.05)
@@ -154,7 +159,7 @@ def weights(net: nn.Sequential) -> dict[str, np.ndarray]:
     layers = [layer for layer in net if isinstance(layer, nn.Conv2d)]
     found = {}
     for number, layer in enumerate(layers, 1):
-        found[f"weight{number}"] = layer.weight.detach().numpy().astype(np.float32)
+        found[f"weight{number}"] = layer.weight.detach().contiguous().numpy().astype(np.float32)
         found[f"bias{number}"] = layer.bias.detach().numpy().astype(np.float32)
     return found
 
@@ -185,6 +190,11 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--side", type=int, default=64, help="of a piece, as it comes out")
     parser.add_argument("--rate", type=float, default=1e-3)
+    parser.add_argument(
+        "--bfloat16",
+        action="store_true",
+        help="in 16 bits but for the end: three times as fast where there is AMX",
+    )
     parser.add_argument("--start", type=Path, help="weights to begin from")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -208,6 +218,7 @@ def main() -> None:
         batch=given.batch,
         rate=given.rate,
         minutes=given.minutes,
+        bfloat16=given.bfloat16,
     )
     given.out.mkdir(parents=True, exist_ok=True)
     np.savez(given.out / f"{given.network}-x{given.factor}.npz", **weights(net))

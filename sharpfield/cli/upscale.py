@@ -82,6 +82,7 @@ def _upscale(
     seen_by = parse_camera(camera, factor)
     window = parse_range(disparity) if disparity not in (None, "auto") else None
     # asked for wrongly? say so before reading
+    catalogue.find(method, seen_by.factor)
     made = catalogue.make_options(method, preset, {**options, **({"disparity": window} if window else {})})
     target = tidy(out or beside(source, seen_by.factor))
     if scaling.applies(target, reading, writing):
