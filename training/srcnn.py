@@ -123,7 +123,7 @@ def train(
     print(f"bicubic {psnr(None, held_out, crops.margin):.3f} dB", flush=True)
     next_told = 0.0
     while True:
-        if done >= next_told:
+        if done >= min(next_told, 1):
             seconds = time.process_time() - began
             curve.append(
                 {
