@@ -62,6 +62,34 @@ _GB_SQUARE = Method(
     plan=_gb_plan(direct=False),
 )
 
+
+def _sharp_options() -> type[Any]:
+    from sharpfield.sharp.params import SharpParams
+
+    return SharpParams
+
+
+def _sharp_plan(options: Any, grid: tuple[int, int], size_hr: tuple[int, int]) -> Need:
+    from sharpfield.sharp.params import plan
+
+    return plan(options, grid, size_hr)
+
+
+def _sharp_run() -> Run:
+    from sharpfield.sharp.method import run
+
+    return run
+
+
+_SHARP = Method(
+    name="sharp",
+    title="every view from the samples of all views, at sub-pixel disparities",
+    reference="this project's own, past the paper (docs/beyond.md)",
+    options=_sharp_options,
+    load=_sharp_run,
+    plan=_sharp_plan,
+)
+
 # name -> the Method itself, or the module and the name in it where it is kept
 _METHODS: dict[str, Method | tuple[str, str]] = {
     "bilinear": ("sharpfield.methods.interpolation", "bilinear"),
@@ -70,6 +98,7 @@ _METHODS: dict[str, Method | tuple[str, str]] = {
     "srcnn": ("sharpfield.methods.srcnn", "srcnn"),
     "gb-dr": _GB_DIRECT,
     "gb-sq": _GB_SQUARE,
+    "sharp": _SHARP,
 }
 
 # module that holds the presets of a method's options

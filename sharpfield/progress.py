@@ -28,6 +28,7 @@ def part(progress: ProgressCallback, start: float, end: float, prefix: str = "")
     """Report a part of a longer work: its 0..1 becomes start..end of the whole."""
 
     def report(event: Progress) -> None:
-        progress(Progress(prefix + event.stage, start + (end - start) * min(max(event.fraction, 0.0), 1.0)))
+        fraction = start + (end - start) * min(max(event.fraction, 0.0), 1.0)
+        progress(Progress(prefix + event.stage, min(fraction, end)))  # rounding must not lead past the end
 
     return report

@@ -1,0 +1,151 @@
+"""How much a sample may say about another view, and how noisy the views are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfield.sharp import kernels
+from sharpfield.sharp.calibrate import Placement
+from sharpfield.sharp.params import SharpParams
+
+Views = NDArray[np.float32]
+Plane = NDArray[np.float32]
+Way = tuple[np.float32, np.float32, np.float32, np.float32]
+
+_BLOCK = 8  # side of the blocks in which noise is measured, in pairs of pixels
+_QUIET = 0.2  # share of the blocks that show no more than noise
+_GAUSSIAN = 0.6745  # median of |x| of a Gaussian of deviation 1
+_ROUNDING = (
+    0.008  # deviation that a good camera and rounding to 8 bits stay below: nothing is to be done about it
+)
+_SURE_RESIDUAL = 2.0  # residuals of so many deviations are noise, not occlusion
+_SURE_DISPARITY = 20.0  # pixels of error that noise of deviation 1 brings into disparities, about
+
+
+def noise_of(views: Views) -> float:
+    """Return the standard deviation of the noise of views (n, y, x), from differences of 2 x 2 pixels in quiet blocks.
+
+    d = (v(0, 0) - v(0, 1) - v(1, 0) + v(1, 1)) / 2 has the deviation of the noise where the view is smooth; of each
+    block the median of |d|, and of all blocks the quantile below which the picture itself hardly counts.
+    """
+    side = 2 * _BLOCK
+    rows, columns = views.shape[1] // side, views.shape[2] // side
+    if not (rows and columns):
+        return 0.0
+    cut = views[:, : rows * side, : columns * side]
+    corner = (cut[:, ::2, ::2] - cut[:, ::2, 1::2] - cut[:, 1::2, ::2] + cut[:, 1::2, 1::2]) / 2
+    blocks = np.abs(corner).reshape(len(views), rows, _BLOCK, columns, _BLOCK).transpose(0, 1, 3, 2, 4)
+    middle = np.median(blocks.reshape(-1, _BLOCK * _BLOCK), axis=1)
+    return float(np.quantile(middle, _QUIET) / _GAUSSIAN)
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Scales of residuals and of disparities for a stage.
+
+    Parameters
+    ----------
+    residual
+        Residual at which a sample counts half.
+    agreement
+        Difference of disparities at which it counts half, high-resolution pixels.
+    distance
+        How fast views count less with their distance.
+    """
+
+    residual: float
+    agreement: float
+    distance: float
+
+    @classmethod
+    def of_stage(cls, params: SharpParams, stage: int, noise: float) -> Confidence:
+        """Return the scales of a stage, widened by what noise explains."""
+        way = stage / max(params.stages - 1, 1)
+        residual = params.first_residual ** (1 - way) * params.last_residual**way
+        disturbing = np.sqrt(max(noise**2 - _ROUNDING**2, 0))
+        return cls(
+            float(np.hypot(residual, _SURE_RESIDUAL * disturbing)),
+            float(np.hypot(params.agreement, _SURE_DISPARITY * disturbing)),
+            params.distance,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The samples of all views, and where they land in other views.
+
+    Parameters
+    ----------
+    low
+        What they show (n, y, x).
+    disparity
+        Of each sample, high-resolution pixels.
+    placement
+        Of the views.
+    factor
+        High-resolution pixels in a low-resolution one.
+    """
+
+    low: Views
+    disparity: Views
+    placement: Placement
+    factor: int
+
+    def way(self, seen_from: int, view: int) -> Way:
+        """Return step (y, x) a pixel of disparity and offset (y, x) of samples of `view` in `seen_from`."""
+        step = self.placement.step(seen_from, view)
+        offset = self.factor * self.placement.offset(seen_from, view)
+        return np.float32(step[0]), np.float32(step[1]), np.float32(offset[0]), np.float32(offset[1])
+
+    def residual(self, seen: Plane, seen_from: int, view: int) -> Plane:
+        """Return (S B u)(where samples land) - samples, for what the camera sees of u at every pixel."""
+        result = np.empty(self.low.shape[1:], np.float32)
+        kernels.sample_residuals(
+            seen,
+            self.low[view],
+            self.disparity[view],
+            *self.way(seen_from, view),
+            self.factor,
+            kernels.PHASE_WEIGHTS,
+            result,
+        )
+        return result
+
+    def slope(self, seen: Plane, seen_from: int, view: int, residual: Plane) -> Plane:
+        """Return the derivative of the residual by the samples' disparities."""
+        result = np.empty_like(residual)
+        kernels.sample_slopes(
+            seen,
+            self.disparity[view],
+            *self.way(seen_from, view),
+            self.factor,
+            kernels.PHASE_WEIGHTS,
+            kernels.PHASE_SLOPES,
+            residual,
+            result,
+        )
+        return result
+
+    def weight(self, residual: Plane, seen_from: int, view: int, confidence: Confidence) -> Plane:
+        """Return how much each sample of `view` may say about the view `seen_from`.
+
+        Distance of the views x agreement of the two disparities where the sample lands x smallness of the residual,
+        averaged over three by three samples; 0 outside of the view.
+        """
+        result = np.empty_like(residual)
+        step = self.placement.step(seen_from, view)
+        kernels.sample_weights(
+            residual,
+            self.disparity[view],
+            self.disparity[seen_from],
+            *self.way(seen_from, view),
+            self.factor,
+            1 / (1 + confidence.distance * float(step @ step)),
+            confidence.agreement,
+            confidence.residual,
+            result,
+        )
+        return result

@@ -1,0 +1,129 @@
+"""SharpParams: every number of `sharp`, validated once; what the method needs for a light field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sharpfield.contract import Need
+from sharpfield.errors import InputError, OptionError
+
+# views that are solved at a time, at most: what bounds memory on machines of many processors
+AT_ONCE = 8
+
+_LEAST_SIDE = 8
+# while a view is solved: cells (28), stencil (25), weights of differences (6), eight vectors of its size
+_BYTES_A_VIEW = 4 * (28 + 25 + 6 + 8)
+# result and estimate of all views; at low resolution, of a quarter of the pixels at most, a dozen maps
+_BYTES_A_PIXEL = 4 * 2 + 12
+
+
+def _option(default: Any, text: str) -> Any:
+    """Declare a field whose text the command line shows."""
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass(frozen=True)
+class SharpParams:
+    """Options of `sharp`.
+
+    Parameters
+    ----------
+    disparity
+        Search window: smallest and largest disparity between adjacent views, in high-resolution pixels.
+    stages
+        How often weights, disparities and views are made anew.
+    first_residual, last_residual
+        Scale of the residual at which a sample counts half, in the first stage and in the last; geometric between.
+    rounds
+        How often the weights of the prior are made anew in a stage.
+    bend_weight
+        λ of the second differences along rows and columns; a tenth of it along diagonals.
+    bend_knee
+        k of the prior: differences beyond it are edges.
+    slope_weight
+        λ of the first differences, for noise at which the bend weight doubles.
+    reference_noise
+        Standard deviation of noise at which the weight of the prior doubles; it grows with the square of the noise.
+    noise
+        Standard deviation of the noise of the views; measured when negative.
+    agreement
+        Difference of two disparities at which a sample counts half, high-resolution pixels.
+    distance
+        How fast a view counts less with its distance: 1 / (1 + distance steps²).
+    neighbours
+        How many other views, the nearest, tell about a view.
+    calibrate
+        Whether small translations of single views are measured and taken into account.
+    sweep_step
+        Step of the sweep over disparities, low-resolution pixels.
+    sweep_blur
+        Blur of the views before they are compared, low-resolution pixels: aliasing does not match.
+    sweep_limit
+        Largest difference of light that counts in a comparison.
+    cg_tolerance
+        Conjugate gradient stops when its residual falls below this part of the right side.
+    cg_iterations
+        At most so many steps of conjugate gradient a round.
+    """
+
+    disparity: tuple[int, int] = _option((-6, 6), "search window LO:HI between adjacent views, HR pixels")
+    stages: int = _option(3, "times that weights, disparities and views are made anew")
+    first_residual: float = _option(0.03, "residual at which a sample counts half, first stage")
+    last_residual: float = _option(0.01, "residual at which a sample counts half, last stage")
+    rounds: int = _option(2, "times that the prior's weights are made anew in a stage")
+    bend_weight: float = _option(0.02, "weight of second differences")
+    bend_knee: float = _option(0.03, "second difference beyond which there is an edge")
+    slope_weight: float = _option(0.02, "weight of first differences at the reference noise")
+    reference_noise: float = _option(0.0095, "noise at which the prior's weight doubles")
+    noise: float = _option(-1.0, "standard deviation of the views' noise (1 is white); negative: measured")
+    agreement: float = _option(0.2, "difference of disparities at which a sample counts half, HR pixels")
+    distance: float = _option(0.0625, "how fast views count less with their distance on the grid")
+    neighbours: int = _option(24, "how many other views, the nearest, tell about a view")
+    calibrate: bool = _option(True, "measure small translations of single views")
+    sweep_step: float = _option(0.05, "step of the sweep over disparities, LR pixels")
+    sweep_blur: float = _option(0.8, "blur of the views before they are compared, LR pixels")
+    sweep_limit: float = _option(0.05, "largest difference of light that counts in a comparison")
+    cg_tolerance: float = _option(1e-5, "relative residual at which conjugate gradient stops")
+    cg_iterations: int = _option(10, "conjugate gradient steps a round, at most")
+
+    def __post_init__(self) -> None:
+        low, high = self.disparity
+        if not (isinstance(low, int) and isinstance(high, int)):
+            raise OptionError(f"disparity takes two whole numbers LO:HI, not {low!r}:{high!r}")
+        if low >= high:
+            meant = f"; did you mean {high}:{low}?" if low > high else ""
+            raise OptionError(f"disparity LO:HI needs LO < HI, not {low}:{high}{meant}")
+        positive = ("first_residual", "last_residual", "bend_knee", "reference_noise", "agreement")
+        for name in (*positive, "sweep_limit", "cg_tolerance"):
+            if not getattr(self, name) > 0:
+                raise OptionError(f"{name} must be greater than 0, not {getattr(self, name)}")
+        for name in ("bend_weight", "slope_weight", "distance", "sweep_blur"):
+            if not getattr(self, name) >= 0:
+                raise OptionError(f"{name} must be 0 or greater, not {getattr(self, name)}")
+        for name in ("stages", "rounds", "neighbours", "cg_iterations"):
+            if getattr(self, name) < 1:
+                raise OptionError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 1 / 256 <= self.sweep_step <= 1:
+            raise OptionError(f"sweep_step is from 1/256 to 1 low-resolution pixel, not {self.sweep_step}")
+        if not self.noise < 1:
+            raise OptionError(f"noise is a part of the white level, below 1, not {self.noise}")
+
+
+def plan(params: SharpParams, grid: tuple[int, int], size_hr: tuple[int, int]) -> Need:
+    """Tell what `sharp` needs for a light field of that grid and high-resolution size."""
+    views = grid[0] * grid[1]
+    if views == 1:
+        raise InputError(
+            "one view is no light field: sharp needs neighbouring views; use the method bicubic, or give the whole "
+            "grid"
+        )
+    if min(size_hr) < _LEAST_SIDE:
+        raise InputError(
+            f"views of {size_hr[1]}x{size_hr[0]} (after super-resolution) are too small for sharp; at least "
+            f"{_LEAST_SIDE} pixels a side are needed"
+        )
+    reach = max(abs(bound) for bound in params.disparity)
+    farthest = reach * min(4, max(grid) - 1)
+    bytes_per_pixel = _BYTES_A_PIXEL + min(AT_ONCE, views) * _BYTES_A_VIEW / views
+    return Need(params, halo=farthest + 24, bytes_per_pixel=bytes_per_pixel)
