@@ -1,4 +1,4 @@
-"""What the right camera is worth: light fields shrunk by antialiased bicubic, GB-SQ told so, or left to believe in a box.
+"""What the right camera is worth: light fields shrunk by antialiased bicubic, GB-SQ told so, or taking it for a box.
 
 `python -m benchmarks camera` makes the table of docs/performance.md; `python -m benchmarks.camera lytro_bikes ..` a
 part of it. The low resolution is in 8 bits, the window the paper's, PSNR as in docs/parity.md.

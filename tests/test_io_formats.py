@@ -76,7 +76,7 @@ def test_floats_are_kept_though_they_came_from_bytes(tmp_path, name):
     np.testing.assert_allclose(sf.read(tmp_path / name).views, rounded, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", LOSSLESS + ["x_qs3x1a0.75.png"])
+@pytest.mark.parametrize("name", [*LOSSLESS, "x_qs3x1a0.75.png"])
 def test_another_grid_than_the_files_own_is_refused(tmp_path, name):
     one_row = scene((1, 3))
     sf.write(one_row, tmp_path / name)
