@@ -95,6 +95,15 @@ class LightField:
         return f"LightField({self.name!r}, {rows}x{columns} views of {width}x{height}, {self.channels} ch)"
 
 
+def require_light_field(lf: object) -> None:
+    """Raise InputError where an array, a path or anything else was given for a LightField."""
+    if not isinstance(lf, LightField):
+        raise InputError(
+            f"a LightField is needed, not {type(lf).__name__}; make one of an array (sharpfield.LightField(array)) "
+            "or read one (sharpfield.read(path))"
+        )
+
+
 def as_unit_views(array: ArrayLike, name: str = "light field") -> Views:
     """Return an array as views (v, u, y, x, c), float32 in [0, 1], read-only, or say why it is none."""
     views = np.asarray(array)

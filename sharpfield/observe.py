@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfield.errors import InputError, OptionError
-from sharpfield.lightfield import LightField
+from sharpfield.lightfield import LightField, require_light_field
 from sharpfield.parallel import Workers
 from sharpfield.resample import SeparableMap, Taps
 
@@ -181,6 +181,9 @@ def degrade(
     workers
         Threads to spread the views over.
     """
+    require_light_field(lf)
+    if not isinstance(camera, Camera):
+        raise OptionError(f"camera is a Camera, such as sharpfield.Camera(2), not {camera!r}")
     if bits not in (8, 16, None):
         raise OptionError(f"bits must be 8, 16 or None (float), not {bits!r}")
     if not (isinstance(noise, Real) and 0 <= noise < math.inf):

@@ -17,7 +17,7 @@ from sharpfield.contract import Method, Need
 from sharpfield.errors import OptionError
 from sharpfield.geometry import Search, find_search
 from sharpfield.interpolate import interpolate
-from sharpfield.lightfield import LightField
+from sharpfield.lightfield import LightField, require_light_field
 from sharpfield.observe import Camera, whole_factor
 from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, part, silent
@@ -94,6 +94,7 @@ def upscale(
         warn when the order of the views looks wrong: GB fails silently then.
     """
     began = time.perf_counter()
+    require_light_field(lf)
     factor = whole_factor(factor)
     camera = as_camera(camera, factor)
     chosen = catalogue.find(method, factor)

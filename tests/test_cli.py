@@ -330,10 +330,50 @@ def test_a_wrong_order_of_views_is_a_warning_that_names_the_flags(scene, tmp_pat
     assert said.status == 0, said.err
     (warning,) = said.warnings
     assert "--transpose --flip v" in warning
+    assert warning.endswith("(after the flags that were given; in all: neither --flip nor --transpose)")
     assert warning in said.json["notes"]
     assert not any("--transpose" in note for note in said.notes)  # said once
     quiet = run("upscale", scene, tmp_path / "quiet", *words, "--quiet")
     assert (quiet.status, quiet.err) == (0, "")
+
+
+def test_the_flags_that_are_named_work_as_they_are_typed(scene, tmp_path):
+    write(read(scene, flip="vu"), tmp_path / "turned")
+    said = run("info", tmp_path / "turned").out
+    assert "--flip v --flip u sets it right\n" in said
+    assert "the order looks right" in run("info", tmp_path / "turned", "--flip", "v", "--flip", "u").out
+    assert "the order looks right" in run("info", tmp_path / "turned", "--flip", "vu").out
+    half = run("info", tmp_path / "turned", "--flip", "v").out
+    assert "--flip u sets it right after the flags that were given; in all: --flip v --flip u" in half
+
+
+@pytest.mark.parametrize("stored", range(8))
+@pytest.mark.parametrize("given", range(1, 8))
+def test_flags_in_all_set_right_what_some_flags_left_wrong(stored, given):
+    from sharpfield.cli.options import Reading
+
+    def turned(grid, transpose, flip):
+        grid = grid.T if transpose else grid
+        return grid[:: -1 if "v" in flip else 1, :: -1 if "u" in flip else 1]
+
+    def order(number):
+        return bool(number & 4), "v" * bool(number & 2) + "u" * bool(number & 1)
+
+    grid = np.arange(6).reshape(2, 3)
+    file = turned(grid, *order(stored))
+    reading = Reading(transpose=order(given)[0], flip=order(given)[1])
+    seen = turned(file, *order(given))
+    for number in range(1, 8):  # what `info` finds in what it sees
+        transpose, flip = order(number)
+        if np.array_equal(turned(seen, transpose, flip), grid):
+            flags = ["--transpose"] * transpose + [f"--flip {axis}" for axis in flip]
+            total = reading.in_all(flags).partition("in all: ")[2]
+            if total == "neither --flip nor --transpose":
+                total = ""
+            found = turned(file, "--transpose" in total, "".join(a for a in "vu" if f"--flip {a}" in total))
+            assert np.array_equal(found, grid)
+            return
+    assert np.array_equal(seen, grid)
 
 
 def test_a_method_that_searches_nothing_has_nothing_to_say(scene, tmp_path):

@@ -311,6 +311,7 @@ def test_a_damaged_view_is_found_before_anything_is_written(folder, tmp_path, no
         ("taken.npz", (), "1 {out}: exists already; use --overwrite"),
         ("other", ("--overwrite",), "1 {out}: holds notes.docx, which is no view"),
         ("new", ("--to", "lytro"), "2 {out}: lytro is only read, not written"),
+        ("new.lfp", (), "2 {out}: lytro is only read, not written"),
         ("new", ("--to", "hologram"), "2 {out}: there is no format 'hologram'"),
         ("new.npz", ("--names", "{v}_{u}.png"), "2 {out}: pattern has no meaning for npz"),
         ("new.npz", ("--file-format", "png"), "2 {out}: file_format has no meaning for npz"),

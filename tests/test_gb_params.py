@@ -42,7 +42,7 @@ def test_frozen():
     ("values", "said"),
     [
         ({"disparity": (6, -6)}, "did you mean -6:6"),
-        ({"disparity": (2, 2)}, "LO < HI"),
+        ({"disparity": (2, 2)}, "LO < HI, not 2:2; did you mean 1:3"),
         ({"disparity": (-6.5, 6)}, "whole numbers"),
         ({"disparity": (-1.0, 1.0)}, "whole numbers"),
         ({"disparity": (-128, 127)}, "at most 255"),

@@ -76,6 +76,26 @@ def test_floats_are_kept_though_they_came_from_bytes(tmp_path, name):
     np.testing.assert_allclose(sf.read(tmp_path / name).views, rounded, atol=1e-7)
 
 
+@pytest.mark.parametrize("name", [*LOSSLESS, "x_qs3x1a0.75.png"])
+def test_another_grid_than_the_files_own_is_refused(tmp_path, name):
+    one_row = scene((1, 3))
+    sf.write(one_row, tmp_path / name)
+    if name in ("mosaic.png", "x_eslf.png"):  # only these have no grid of their own
+        return
+    assert sf.read(tmp_path / name, grid=(1, 3)).grid == (1, 3)
+    text = line(sf.read, tmp_path / name, grid=(3, 1))
+    assert text.startswith(f"{tmp_path / name}: ")
+    assert "1x3" in text
+    assert "3x1 asked for; leave out --grid" in text
+
+
+def test_what_is_no_light_field_is_not_written(tmp_path):
+    assert "make one of an array (sharpfield.LightField(array))" in line(
+        sf.write, np.zeros((2, 2, 4, 4)), tmp_path / "x"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["x.npz", "x.h5", "x.tif"])
 def test_metadata_and_notes_are_kept(tmp_path, name):
     metadata = {

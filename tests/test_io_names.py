@@ -186,6 +186,17 @@ def test_gantry_positions_decide_the_order(rows, v_step, u_step, tail, flip_v, f
     assert len(found.notes) == flip_v + flip_u
 
 
+def test_gantry_positions_may_be_whole_numbers_but_dates_are_none():
+    names = [
+        f"out_{row:02}_{column:02}_{-7 * row}_{6 * column}.png" for row in range(2) for column in range(3)
+    ]
+    found = arrange(names, "truck")
+    assert found.grid == (2, 3)
+    assert found.names[1, 2] == "out_00_02_0_12.png"  # the first row is at the bottom
+    dated = [f"rig_2024_05_{row:02}_{column:02}.png" for row in range(2) for column in range(3)]
+    assert arrange(dated, "rig").names[0, 2] == "rig_2024_05_00_02.png"
+
+
 def test_gantry_with_a_missing_view_names_it_as_the_files_do():
     names = gantry(3, 3, v_step=-6.6, u_step=6.5, tail="_")
     del names[2, 1]

@@ -331,6 +331,11 @@ def test_options_that_have_no_meaning(options, message):
         degrade(light_field(1, 2, 4, 4, 1), Camera(2), **options)
 
 
+def test_a_factor_is_no_camera():
+    with pytest.raises(OptionError, match=r"camera is a Camera, such as sharpfield.Camera\(2\), not 2"):
+        degrade(light_field(1, 2, 4, 4, 1), 2)
+
+
 def test_views_smaller_than_the_factor():
     with pytest.raises(InputError, match="views of 9x3 are too small to shrink by 4"):
         degrade(light_field(1, 2, 3, 9, 1), Camera(4))

@@ -314,6 +314,13 @@ def test_methods_that_search_nothing_take_a_disparity():
     assert upscale(small(), 2, method="bicubic", disparity=(-3, 3)).size == (24, 28)
 
 
+def test_an_array_is_refused_with_what_makes_a_light_field_of_it():
+    with pytest.raises(
+        InputError, match=r"not ndarray; make one of an array \(sharpfield.LightField\(array\)\)"
+    ):
+        upscale(np.zeros((2, 2, 16, 16)), 2)
+
+
 @pytest.mark.parametrize("method", GRAPH)
 def test_one_view_is_refused(method):
     one = LightField(np.zeros((1, 1, 20, 20), np.float32))

@@ -50,7 +50,10 @@ def _benchmark(
         ),
     ] = "paper",
     output: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder of the records; what it has is not run again.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="Folder of the records; what it has is not run again."
+        ),
     ] = _OUTPUT,
     table_format: Annotated[
         str, typer.Option("--format", metavar="md|latex|csv", help="How the tables are written.")

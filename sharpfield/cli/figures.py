@@ -35,7 +35,9 @@ def _figures(
     low: Annotated[
         Path | None, typer.Option(metavar="PATH", help="The low resolution that the results were made of.")
     ] = None,
-    output: Annotated[Path, typer.Option(metavar="DIR", help="Where the figures go.")] = _OUTPUT,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Where the figures go.")
+    ] = _OUTPUT,
     kinds: Annotated[
         str,
         typer.Option(

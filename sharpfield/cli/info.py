@@ -44,7 +44,8 @@ def _info(
         progress(Progress("measuring disparity", 0.5))
         geometry = estimate_geometry(lf, workers=workers)
     plans = [_plan(lf, geometry, factor) for factor in _FACTORS]
-    voice.result(_text(path, lf, geometry, plans), _record(path, lf, geometry, plans))
+    order = " ".join(filter(None, (geometry.sentence, reading.in_all(geometry.flags))))
+    voice.result(_text(path, lf, geometry, plans, order), _record(path, lf, geometry, plans))
 
 
 def _plan(lf: LightField, geometry: Geometry, factor: int) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def _plan(lf: LightField, geometry: Geometry, factor: int) -> dict[str, Any]:
     return plan | {"tiles": len(tiles), "memory_bytes": round(held + work)}
 
 
-def _text(path: Path, lf: LightField, geometry: Geometry, plans: list[dict[str, Any]]) -> str:
+def _text(path: Path, lf: LightField, geometry: Geometry, plans: list[dict[str, Any]], order: str) -> str:
     (rows, columns), pixels = lf.grid, lf.views.size / lf.channels
     colors = {1: "grey", 3: "RGB"}[lf.channels]
     lines = [
@@ -83,7 +84,7 @@ def _text(path: Path, lf: LightField, geometry: Geometry, plans: list[dict[str, 
         ("size", f"{by(lf.size)} pixels, {colors}, {'float' if lf.bits == 32 else f'{lf.bits} bits'}"),
         ("in all", f"{pixels / 1e6:.1f} megapixels, {data_size(lf.views.nbytes)} in memory"),
         *(("disparity" if not n else "", text) for n, text in enumerate(_disparity(geometry))),
-        ("order", geometry.sentence),
+        ("order", order),
         *(("note" if not n else "", text) for n, text in enumerate(lf.notes)),
         *(("metadata" if not n else "", text) for n, text in enumerate(_metadata(lf))),
     ]

@@ -8,7 +8,7 @@ dataclasses, so that what a method understands and what the command line offers 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,9 +33,11 @@ Command = Callable[..., None]
 _COMMON_FIELDS = ("disparity",)
 
 
-def flag(default: Any, text: str, metavar: str | None = None, *names: str) -> Any:
-    """Declare a field that becomes an option."""
-    return field(default=default, metadata={"help": text, "metavar": metavar, "names": names})
+def flag(default: Any, text: str, metavar: str | None = None, *names: str, repeated: bool = False) -> Any:
+    """Declare a field that becomes an option; one that may be given several times gets a list."""
+    return field(
+        default=default, metadata={"help": text, "metavar": metavar, "names": names, "repeated": repeated}
+    )
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,10 @@ class Reading:
         "NAME",
     )
     flip: str = flag(
-        "", "Rows (v), columns (u) or both (vu) are stored in the reversed order: turn it.", "v|u|vu"
+        "",
+        "Rows (v), columns (u) or both (vu) are stored in the reversed order: turn it.",
+        "v|u|vu",
+        repeated=True,  # `info` says --flip v --flip u
     )
     transpose: bool = flag(
         False, "Rows and columns of views are stored in each other's place: exchange them."
@@ -61,6 +66,28 @@ class Reading:
     input_format: str | None = flag(
         None, "Name of the format, where the content is taken for another.", "FORMAT", "--from"
     )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.flip, str):
+            object.__setattr__(self, "flip", "".join(self.flip or ()))
+
+    def in_all(self, flags: Sequence[str]) -> str:
+        """Return the flags that set the order right when `flags` are still missing after those that were given.
+
+        Empty where none were given: then it is those flags themselves.
+        """
+        if not (flags and (self.flip or self.transpose)):
+            return ""
+        given_v, given_u = "v" in self.flip, "u" in self.flip
+        if "--transpose" in flags:  # what is turned before an exchange is the other axis after it
+            given_v, given_u = given_u, given_v
+        total = {
+            "--transpose": self.transpose != ("--transpose" in flags),
+            "--flip v": given_v != ("--flip v" in flags),
+            "--flip u": given_u != ("--flip u" in flags),
+        }
+        said = " ".join(each for each, needed in total.items() if needed)
+        return f"after the flags that were given; in all: {said or 'neither --flip nor --transpose'}"
 
     def options(self) -> ReadOptions:
         """Return what was said, as `open_views` takes it."""
@@ -287,6 +314,8 @@ def _parameter(each: Field[Any], hint: Any, panel: str | None, default: Any, tex
     names = each.metadata.get("names", ())
     if not any(name.startswith("--") for name in names):
         names = (*names, "--" + each.name.replace("_", "-"))
+    if each.metadata.get("repeated"):
+        hint, default = list[str] | None, None
     option = typer.Option(
         *names,
         help=text,

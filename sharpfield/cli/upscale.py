@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,7 +104,7 @@ def _upscale(
         search = None
         if hasattr(made, "disparity"):
             progress(Progress("measuring disparity", 0.03))
-            search = _search(low, seen_by.factor, window, threads, voice)
+            search = _search(low, seen_by.factor, window, threads, voice, reading)
         high = upscale(
             low,
             seen_by.factor,
@@ -140,7 +141,12 @@ def _upscale(
 
 
 def _search(
-    low: LightField, factor: int, window: tuple[int, int] | None, threads: int | None, voice: Voice
+    low: LightField,
+    factor: int,
+    window: tuple[int, int] | None,
+    threads: int | None,
+    voice: Voice,
+    reading: Reading,
 ) -> Search:
     """Find where to search, or take the window that was given, and say what a person should know before the work."""
     from sharpfield.geometry import find_search
@@ -148,6 +154,9 @@ def _search(
 
     with Workers(threads) as workers:
         search = find_search(low, factor, workers, given=window)
+    if in_all := reading.in_all(search.flags):
+        order, *others = search.warnings
+        search = replace(search, warnings=(f"{order} ({in_all})", *others))
     if search.auto:
         voice.note(f"searching disparities {search.window[0]}:{search.window[1]} ({search.reason})")
     voice.warn(*search.warnings)

@@ -68,7 +68,8 @@ class GBParams:
         if not (isinstance(low, int) and isinstance(high, int)):
             raise OptionError(f"disparity takes two whole numbers LO:HI, not {low!r}:{high!r}")
         if low >= high:
-            raise OptionError(f"disparity LO:HI needs LO < HI, not {low}:{high}; did you mean {high}:{low}?")
+            meant = f"{high}:{low}" if low > high else f"{low - 1}:{high + 1}"
+            raise OptionError(f"disparity LO:HI needs LO < HI, not {low}:{high}; did you mean {meant}?")
         if high - low > 254:
             raise OptionError(
                 f"disparity {low}:{high} spans {high - low + 1} pixels; at most 255 can be searched"

@@ -9,7 +9,7 @@ from sharpfield.geometry.diagnosis import DEFAULT_WINDOW, Geometry, disparity_wi
 from sharpfield.lightfield import LightField
 from sharpfield.parallel import Workers
 
-PAD = 3  # pixels around the measured range; docs/geometry.md has what less and more do
+PAD = 3  # pixels around the measured range; docs/performance.md has what the windows do
 TRUSTED = 0.5  # a range that a smaller share of the textured pixels confirms may not be all there is
 FARTHEST = 16.0  # largest disparity that is looked for, in pixels between adjacent views of the input
 WIDEST = 127  # methods number the disparities of a window in one byte
@@ -31,6 +31,8 @@ class Search:
         What makes a result doubtful, with what sets it right.
     auto
         Whether the window was read off the pixels; else it was given.
+    flags
+        Command-line flags that set the order of the views right; none where it is.
     """
 
     window: tuple[int, int]
@@ -38,6 +40,7 @@ class Search:
     reason: str
     warnings: tuple[str, ...] = ()
     auto: bool = True
+    flags: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -88,10 +91,10 @@ def choose_search(
         geometry = Geometry(sentence="the views hardly match one another")
     warnings = order_warnings(geometry)
     if given is not None:
-        return Search(given, geometry.range, "given", warnings, auto=False)
+        return Search(given, geometry.range, "given", warnings, auto=False, flags=geometry.flags)
     low, high = disparity_window(geometry, factor, PAD)
     if geometry.range is None:
-        return Search((low, high), None, geometry.sentence, warnings)
+        return Search((low, high), None, geometry.sentence, warnings, flags=geometry.flags)
     reason = f"measured {geometry.range[0]:.1f} .. {geometry.range[1]:.1f} pixels between views of the input"
     if unsure:
         low, high = min(low, DEFAULT_WINDOW[0]), max(high, DEFAULT_WINDOW[1])
@@ -99,7 +102,8 @@ def choose_search(
     if max(-geometry.range[0], geometry.range[1]) > 0.95 * FARTHEST:
         limit = f"disparity reaches the {FARTHEST:g} pixels that were looked for"
         warnings = (*warnings, f"{limit}; if there is more, say --disparity LO:HI")
-    return Search((max(low, -WIDEST), min(high, WIDEST)), geometry.range, reason, warnings)
+    window = max(low, -WIDEST), min(high, WIDEST)
+    return Search(window, geometry.range, reason, warnings, flags=geometry.flags)
 
 
 def order_warnings(geometry: Geometry) -> tuple[str, ...]:

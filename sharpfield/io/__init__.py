@@ -17,7 +17,7 @@ from sharpfield.errors import InputError, OptionError
 from sharpfield.io import streamed
 from sharpfield.io.atomic import check_free, explain
 from sharpfield.io.source import Format, ReadOptions, ViewSource, assemble, selected
-from sharpfield.lightfield import LightField
+from sharpfield.lightfield import LightField, require_light_field
 from sharpfield.progress import ProgressCallback, silent
 
 __all__ = [
@@ -115,6 +115,12 @@ def open_views(
     place, options = Path(path), options or ReadOptions()
     found = _recognized(place, options) if format is None else _named(format, place)
     with found.open(place, options) as source:
+        if found.keeps_grid and options.grid not in (None, source.grid):
+            rows, columns = source.grid
+            said = f"{options.grid[0]}x{options.grid[1]}" if options.grid else ""
+            raise InputError(
+                f"{place}: holds a grid of {rows}x{columns} views, not the {said} asked for; leave out --grid"
+            )
         yield source
 
 
@@ -189,6 +195,7 @@ def write(
     OptionError
         The format does not take such an option, or cannot hold that many bits.
     """
+    require_light_field(lf)
     extra: dict[str, Any] = {"pattern": pattern, "file_format": file_format}
     extra = {name: value for name, value in extra.items() if value is not None}
     chosen = check_output(path, overwrite=overwrite, format=format, **extra)

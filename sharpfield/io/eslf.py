@@ -178,4 +178,5 @@ FORMAT = Format(
     write=write,
     ending=r"_eslf\.(png|jpe?g|bmp|tiff?)",
     suffixes=("_eslf.png", "_eslf.jpg", "_eslf.bmp", "_eslf.tif"),
+    keeps_grid=False,
 )

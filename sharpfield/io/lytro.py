@@ -39,5 +39,6 @@ FORMAT = Format(
     description="raw .LFR and .LFP of Lytro cameras: recognized, with the tools that decode them",
     sniff=sniff,
     open=open_lytro,
+    ending=r"\.lf[pr]",  # refused as an output, rather than taken for the name of a folder
     reads=False,
 )

@@ -66,6 +66,11 @@ def _from_v5(path: Path) -> tuple[str, Samples]:
     with decoding(str(path)):
         file = MatFile(path)
         numbers = {name: each.shape for name, each in file.variables.items() if each.dtype in _NUMBERS}
+        for name in () if any(len(shape) in (4, 5) for shape in numbers.values()) else _PREFERRED:
+            found = file.variables.get(name)
+            if found and len(found.shape) in (4, 5) and found.dtype not in _NUMBERS and not found.is_struct:
+                kind = f"values of {np.dtype(found.dtype)}" if found.dtype else "no real numbers"
+                raise InputError(f"{path}: {name} holds {kind}; save it as uint8, uint16, single or double")
         structs = [name for name, each in file.variables.items() if each.is_struct and name == "LF"]
         name = _choose(numbers, {name: each.shape for name, each in file.variables.items()}, path, structs)
         return name, file.read(*name.split("/"))

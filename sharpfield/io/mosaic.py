@@ -109,4 +109,5 @@ FORMAT = Format(
     write=write,
     ending=r"\.(png|jpe?g|bmp)",
     suffixes=(".png", ".jpg", ".jpeg", ".bmp"),
+    keeps_grid=False,
 )

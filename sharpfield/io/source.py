@@ -131,6 +131,8 @@ class Format:
         Whether `open` ever succeeds; else it says what to do with such a file.
     streams
         Whether `write` takes one view at a time, `lf.views[v, u]`, and never asks for all of them at once.
+    keeps_grid
+        Whether such a file says itself how many rows and columns of views it has; another grid is refused.
     check_replaceable
         Raises OutputError where what is at a path must not be replaced, even when asked to.
     """
@@ -146,6 +148,7 @@ class Format:
     folder: bool = False
     reads: bool = True
     streams: bool = False
+    keeps_grid: bool = True
     check_replaceable: Callable[[Path], None] | None = None
 
 

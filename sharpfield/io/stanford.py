@@ -21,6 +21,10 @@ View = tuple[int, int]
 _NAME = re.compile(
     r"(?P<prefix>.*?)(?P<row>\d+)_(?P<column>\d+)_(?P<v>-?\d+\.\d+)_(?P<u>-?\d+\.\d+)(?P<tail>_?)", re.DOTALL
 )
+# four whole numbers are positions only in names that begin as the archive's do; elsewhere they may be dates
+_WHOLE = re.compile(
+    r"(?P<prefix>out_)(?P<row>\d+)_(?P<column>\d+)_(?P<v>-?\d+(\.\d+)?)_(?P<u>-?\d+(\.\d+)?)(?P<tail>_?)"
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,9 @@ class GantryNames:
 
 def gantry_names(stems: Sequence[tuple[str, str]]) -> GantryNames | None:
     """Read names (name, the same without ending) as the gantry's, or return None where fewer than two are."""
-    matches = {name: match for name, stem in stems if (match := _NAME.fullmatch(stem))}
+    matches = {
+        name: match for name, stem in stems if (match := _NAME.fullmatch(stem) or _WHOLE.fullmatch(stem))
+    }
     if len(matches) < 2:
         return None
     places = {name: (int(match["row"]), int(match["column"])) for name, match in matches.items()}

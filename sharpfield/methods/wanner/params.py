@@ -74,7 +74,8 @@ class WannerParams:
         if not (isinstance(low, int) and isinstance(high, int)):
             raise OptionError(f"disparity takes two whole numbers LO:HI, not {low!r}:{high!r}")
         if low >= high:
-            raise OptionError(f"disparity LO:HI needs LO < HI, not {low}:{high}; did you mean {high}:{low}?")
+            meant = f"{high}:{low}" if low > high else f"{low - 1}:{high + 1}"
+            raise OptionError(f"disparity LO:HI needs LO < HI, not {low}:{high}; did you mean {meant}?")
         for name in ("agreement", "contrast", "stretch", "inner_scale", "outer_scale", "disparity_weight"):
             if not getattr(self, name) > 0:
                 raise OptionError(f"{name} must be greater than 0, not {getattr(self, name)}")
