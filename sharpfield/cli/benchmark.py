@@ -13,7 +13,7 @@ from sharpfield.cli.console import Voice
 from sharpfield.cli.options import (
     Reading,
     Threads,
-    parse_grid,
+    as_arguments,
     parse_range,
     with_groups,
     with_method_options,
@@ -178,20 +178,6 @@ def whole(text: str) -> Any:
         return int(text)
     except ValueError:
         return text
-
-
-def as_arguments(reading: Reading) -> dict[str, Any]:
-    """Return how to read as arguments of `sharpfield.read`, without those that are as they always are."""
-    given = {
-        "views": reading.views,
-        "crop": reading.crop,
-        "grid": None if reading.grid is None else parse_grid(reading.grid),
-        "pattern": reading.pattern,
-        "flip": reading.flip,
-        "transpose": reading.transpose,
-        "format": reading.input_format,
-    }
-    return {name: value for name, value in given.items() if value not in (None, "", False)}
 
 
 command = with_groups(with_method_options(_benchmark), reading=(Reading, "Reading"), voice=(Voice, "Talking"))

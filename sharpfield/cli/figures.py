@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sharpfield.cli.console import Voice
-from sharpfield.cli.options import Reading, with_groups
+from sharpfield.cli.options import Reading, as_arguments, with_groups
 from sharpfield.errors import OptionError
 from sharpfield.progress import part
 
@@ -62,6 +62,9 @@ def _figures(
     gain: Annotated[
         float, typer.Option(metavar="N", help="Error maps end at 1/N of the white level.")
     ] = 10.0,
+    resample: Annotated[
+        bool, typer.Option("--resample", help="Show light fields of other sizes, too: resized.")
+    ] = False,
     form: Annotated[str, typer.Option("--format", metavar="png,pdf", help="Kinds of file.")] = "png,pdf",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace figures that exist.")] = False,
     reading: Reading,
@@ -80,6 +83,7 @@ def _figures(
         windows=tuple(_window(text) for text in detail or ()),
         row=row,
         gain=gain,
+        resample=resample,
     )
     subjects = _subjects(paths, truth, low, reading)
     made: list[Path] = []
@@ -100,7 +104,6 @@ def _figures(
 def _subjects(paths: Sequence[Path], truth: Path | None, low: Path | None, reading: Reading) -> list[Subject]:
     """Return what to draw: every set of results that benchmarks kept, or the light fields given as one set."""
     from sharpfield.benchmark.kept import is_benchmark, kept
-    from sharpfield.cli.benchmark import as_arguments
     from sharpfield.figures import Shown, Subject
 
     records = [is_benchmark(path) for path in paths]

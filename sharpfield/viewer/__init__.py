@@ -1,7 +1,7 @@
 """One self-contained HTML page to look at light fields: before and after, from every viewpoint, at every focus.
 
-align.py        the same views and the same window of all light fields
 thin.py         no more views and pixels than a browser holds
+gather.py       from the disk: thinned and cut while they are read
 measure.py      focus range, PSNR and errors: what the page knows beside the views
 encode.py       views to compressed pictures that fit the size asked for
 page.py         all of it into one HTML file

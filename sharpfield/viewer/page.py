@@ -30,7 +30,7 @@ from sharpfield.lightfield import LightField
 from sharpfield.parallel import Workers
 from sharpfield.pictures import heat
 from sharpfield.progress import Progress, ProgressCallback, part, silent
-from sharpfield.viewer.align import aligned, windowed
+from sharpfield.sidebyside import aligned, windowed
 from sharpfield.viewer.encode import AUTO, MIME, Quality, Sheaf, check_quality, choose_quality, encode_all
 from sharpfield.viewer.measure import LARGEST_ERROR, Focus, error_codes, facts, focus_range, psnr_of_views
 from sharpfield.viewer.thin import plan_thinning, thinned
