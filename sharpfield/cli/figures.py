@@ -14,7 +14,7 @@ from sharpfield.errors import OptionError
 from sharpfield.progress import part
 
 if TYPE_CHECKING:
-    from sharpfield.figures import Subject
+    from sharpfield.sidebyside import Subject
 
 _OUTPUT = Path("sharpfield-figures")
 
@@ -104,7 +104,8 @@ def _figures(
 def _subjects(paths: Sequence[Path], truth: Path | None, low: Path | None, reading: Reading) -> list[Subject]:
     """Return what to draw: every set of results that benchmarks kept, or the light fields given as one set."""
     from sharpfield.benchmark.kept import is_benchmark, kept
-    from sharpfield.figures import Shown, Subject
+    from sharpfield.sidebyside import Shown, Subject
+    from sharpfield.sidebyside.benchmarked import subject_of
 
     records = [is_benchmark(path) for path in paths]
     if any(records) and not all(records):
@@ -115,16 +116,7 @@ def _subjects(paths: Sequence[Path], truth: Path | None, low: Path | None, readi
     if any(records):
         if truth is not None or low is not None:
             raise OptionError("--truth and --low go with results; a benchmark's folder has its own")
-        return [
-            Subject(
-                each.name,
-                [Shown(label, place) for label, place in each.results.items()],
-                Shown("original", each.truth),
-                Shown("low resolution", each.low),
-            )
-            for path in paths
-            for each in kept(path)
-        ]
+        return [subject_of(each) for path in paths for each in kept(path)]
     given = as_arguments(reading)
 
     def shown(path: Path | None) -> Shown | None:

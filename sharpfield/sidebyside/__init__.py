@@ -1,6 +1,7 @@
 """Light fields that are shown together: what figures and pages are made of, by one way.
 
 subject.py      which light fields, what they are to each other, and how they are read
+benchmarked.py  those that a benchmark kept
 align.py        the same views and the same window of all of them
 """
 
