@@ -137,8 +137,8 @@ def _how_made(made: Mapping[str, Any]) -> list[tuple[str, str]]:
     if isinstance(options, Mapping) and options:
         found.append(("Options", ", ".join(f"{name} {_value(value)}" for name, value in options.items())))
     search = made.get("search")
-    if isinstance(search, Mapping) and "window" in search:
-        found.append(("Search", f"disparities {_value(search['window'])}"))
+    if isinstance(search, Mapping) and search.get("auto") and "window" in search:
+        found.append(("Search", f"{_value(search['window'])} px, from the disparity measured"))
     if isinstance(made.get("seconds"), int | float):
         found.append(("Time", f"{made['seconds']:.1f} s"))
     return found

@@ -41,7 +41,7 @@ from sharpfield.viewer.viewpoint import OUTSIDE
 MOST_BYTES = 12_000_000
 
 _HEAT_STEPS = 9
-_ERROR_QUALITY = 70  # error maps are mostly noise, which costs bytes and is not what is looked at
+_ERRORS_FALL = 1.6
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ def _sheaves(one: _Shown) -> list[Sheaf]:
                 lambda number: error_codes(
                     lf.views[divmod(number, columns)], truth.views[divmod(number, columns)]
                 ),
-                best=_ERROR_QUALITY,
+                falls=_ERRORS_FALL,
             )
         )
     return sheaves
