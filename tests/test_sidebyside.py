@@ -29,7 +29,7 @@ def test_whole_factors_are_left_as_they_are():
     one, other = aligned([big, halved(big)])
     assert one.views is big.views
     assert other.size == (12, 16)
-    assert not (one.notes or other.notes)
+    assert one.notes == other.notes == ()
 
 
 def test_rows_and_columns_that_do_not_divide_are_left_out_and_said():
@@ -44,7 +44,9 @@ def test_rows_and_columns_that_do_not_divide_are_left_out_and_said():
 def test_other_grids_and_sizes_say_which_and_what_to_do():
     with pytest.raises(InputError, match=r"a has 3x3 views and b 2x3; .*--resample.* the central 2x3"):
         aligned([field(), field((2, 3), name="b")])
-    with pytest.raises(InputError, match=r"a has views of 32x24 and b of 30x12: no whole factor .*--resample"):
+    with pytest.raises(
+        InputError, match=r"a has views of 32x24 and b of 30x12: no whole factor .*--resample"
+    ):
         aligned([field(), field(size=(12, 30), name="b")])
 
 
@@ -103,7 +105,9 @@ def test_the_views_that_stay_are_centred(count, step):
 
 def test_reducing_is_the_mean_of_blocks():
     views = field(size=(7, 9)).views
-    expected = [[views[..., 3 * y : 3 * y + 3, 3 * x : 3 * x + 3, :].mean((2, 3)) for x in range(3)] for y in (0, 1)]
+    expected = [
+        [views[..., 3 * y : 3 * y + 3, 3 * x : 3 * x + 3, :].mean((2, 3)) for x in range(3)] for y in (0, 1)
+    ]
     np.testing.assert_allclose(reduced(views, 3), np.moveaxis(expected, (0, 1), (2, 3)), atol=1e-6)
 
 
@@ -133,7 +137,7 @@ def test_what_is_read_is_what_was_written_under_its_label(on_disk):
 
 
 def test_a_window_is_cut_while_it_is_read(on_disk, monkeypatch):
-    big, folder = on_disk
+    _, folder = on_disk
     whole = gather(subject(folder / "big", folder / "low"))
     expected = windowed(whole.fields, "3:9,4:11")
     monkeypatch.setattr(gathering, "windowed", None)  # not after it was read
