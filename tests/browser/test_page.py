@@ -392,8 +392,8 @@ def test_all_methods_stand_side_by_side_with_their_scores(show, result, low, tmp
     shown = show(tmp_path / "page.html")
     rows = shown.tab.locator("#scores tbody tr")
     psnr = [psnr_of_views(lf, result) for lf in results]
-    assert rows.all_inner_texts() == [
-        f"{lf.name}\t{each.mean():.2f}\t{each.min():.2f}\t{seconds}"
+    assert [text.split(maxsplit=3) for text in rows.all_inner_texts()] == [
+        [lf.name, f"{each.mean():.2f}", f"{each.min():.2f}", seconds]
         for lf, each, seconds in zip(results, psnr, ("0.5 s", "12.0 s"), strict=True)
     ]
     assert shown.tab.locator("#scores .best").inner_text() == f"{psnr[1].mean():.2f}"
