@@ -162,16 +162,31 @@ def _frames(
     lf: LightField, motion: Motion, focus: float, workers: Workers, progress: ProgressCallback
 ) -> list[Frame]:
     path = motion.path(lf.grid)
+    inside = _window_always_seen(lf, motion, focus)
     done = 0
 
     def frame(place: tuple[float, float]) -> Frame:
         nonlocal done
-        image = picture(look(lf, *place, focus=focus, aperture=motion.aperture))
+        image = picture(look(lf, *place, focus=focus, aperture=motion.aperture, steady=True)[inside])
         done += 1
         progress(Progress("drawing frames", done / len(path)))
         return image
 
     return workers.map(frame, path)
+
+
+def _window_always_seen(lf: LightField, motion: Motion, focus: float) -> tuple[slice, slice]:
+    """Return the pixels that no frame lacks: holding the focus still moves the frames by up to its disparity a view.
+
+    Half of the picture stays in any case; what a frame lacks there continues its border.
+    """
+    path = np.array(motion.path(lf.grid))
+    swings = np.abs(path - (np.array(lf.grid) - 1) / 2).max(axis=0)
+    margins = [
+        min(math.ceil(abs(focus) * swing - 1e-6), side // 4)
+        for swing, side in zip(swings, lf.size, strict=True)
+    ]
+    return slice(margins[0], lf.size[0] - margins[0]), slice(margins[1], lf.size[1] - margins[1])
 
 
 def _write_pillow(frames: Sequence[Frame], path: Path, rate: float, ending: str) -> None:

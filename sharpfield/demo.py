@@ -1,4 +1,4 @@
-"""The main job on a scene of its own: render, degrade, super-resolve, measure, and pictures to look at.
+"""The main job on a scene of its own: render, degrade, super-resolve, measure; pictures and a page to look at.
 
 Nothing is needed but the package: the scene's true high-resolution views are known, so every method's result can
 be held against them.
@@ -27,17 +27,20 @@ from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, part, silent
 from sharpfield.synthetic import Scene, render_scene
 from sharpfield.upscaling import upscale
+from sharpfield.viewer import PageOptions, Scored, how_measured, write_page
 
 FACTOR = 2
+BORDER = 15  # pixels left out of the scores, as in the paper
 SIZE = (384, 512)
 # with the part of the time that each takes, for the progress bar alone
 METHODS = {"bilinear": 0.02, "bicubic": 0.02, "gb-dr": 0.5, "gb-sq": 0.46}
 BEST = "gb-sq"
 
-_RENDERED, _COMPILED, _RUN = 0.15, 0.25, 0.93  # how far the whole is when these are done
+_RENDERED, _COMPILED, _RUN, _DRAWN = 0.14, 0.24, 0.88, 0.9  # how far the whole is when these are done
 
 _SMALLEST = 96  # below it a detail and a border of 15 pixels leave nothing to show
 _DETAIL = 72  # side of a detail, in pixels of the result
+PAGE = "view.html"
 _RECORD = "scores.json"  # also tells that a folder is a demo's, and may be replaced by another
 _ERROR_GAIN = 4.0
 
@@ -54,12 +57,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo made: where, the runs in the order of the table, and the pictures with what they show."""
+    """What the demo made: where, the runs in the order of the table, the pictures with what they show, the page."""
 
     folder: Path
     low: LightField
     runs: tuple[Run, ...]
     pictures: Mapping[str, str]
+    page: Path
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
@@ -75,6 +79,7 @@ class Demo:
                 for run in self.runs
             ],
             "pictures": dict(self.pictures),
+            "page": str(self.page),
         }
 
 
@@ -131,7 +136,8 @@ def run_demo(
         shown = _draw(temporary, scene, low, runs)
         for name, lf in {"truth": truth, "low": low, **{run.method: run.result for run in runs}}.items():
             write(lf, temporary / name, bits=8, threads=threads)
-        demo = Demo(final, low, tuple(runs), shown, time.perf_counter() - started)
+        _write_page(temporary / PAGE, truth, low, runs, threads, part(progress, _DRAWN, 1.0))
+        demo = Demo(final, low, tuple(runs), shown, final / PAGE, time.perf_counter() - started)
         (temporary / _RECORD).write_text(json.dumps(demo.to_json(), indent=2) + "\n", encoding="utf-8")
     progress(Progress("done", 1.0))
     return demo
@@ -159,7 +165,31 @@ def _run(
     started = time.perf_counter()
     result = upscale(low, FACTOR, method=method, threads=threads, progress=progress)
     seconds = time.perf_counter() - started
-    return Run(method, result, evaluate(result, truth), seconds)
+    return Run(method, result, evaluate(result, truth, border=BORDER), seconds)
+
+
+def _write_page(
+    path: Path,
+    truth: LightField,
+    low: LightField,
+    runs: list[Run],
+    threads: int | None,
+    progress: ProgressCallback,
+) -> None:
+    """Write the page of all results; it opens with the low resolution on the left, the best method on the right."""
+    named = {**{run.method: run.result for run in runs}, "low resolution": low, "truth": truth}
+    *fields, original = (lf.with_views(lf.views, name=name) for name, lf in named.items())
+    write_page(
+        path,
+        fields,
+        truth=original,
+        scored=Scored([*(run.scores.psnr for run in runs), None], how_measured("L", BORDER)),
+        options=PageOptions(
+            title=f"The built-in scene, raised {FACTOR} times", opens=(len(runs), list(METHODS).index(BEST))
+        ),
+        threads=threads,
+        progress=progress,
+    )
 
 
 def _draw(folder: Path, scene: Scene, low: LightField, runs: list[Run]) -> dict[str, str]:

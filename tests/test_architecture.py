@@ -37,6 +37,7 @@ metrics
 benchmark
 synthetic
 pictures
+sidebyside
 figures
 viewer
 animate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,21 @@ def test_it_leaves_views_and_pictures(made):
         with Image.open(folder / f"{name}.png") as image:
             assert min(image.size) >= 96
     assert [path.name for path in folder.parent.rglob(".*")] == []
+
+
+def test_it_ends_with_a_page_and_says_where_it_is(made):
+    folder, text = made
+    assert text.endswith(f"open this page in a browser\n  {folder / 'view.html'}\n")
+    page = (folder / "view.html").read_text(encoding="utf-8")
+    record = json.loads((folder / "scores.json").read_text())
+    found = re.search(r'id="manifest">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    shown = json.loads(found[1])
+    assert [each["name"] for each in shown["fields"]] == [*METHODS, "low resolution", "truth"]
+    for each, field in zip(record["methods"], shown["fields"], strict=False):
+        assert field["psnr"] == [[round(one, 3) for one in row] for row in each["psnr"]["views"]]
+        assert dict(field["facts"])["Method"] == each["method"]
+    assert (shown["left"], shown["right"]) == (4, list(METHODS).index("gb-sq"))
 
 
 def test_the_graph_beats_interpolation(made):

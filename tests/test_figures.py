@@ -16,7 +16,7 @@ from sharpfield.benchmark.protocols import PAPER
 from sharpfield.benchmark.runner import run_benchmark
 from sharpfield.errors import InputError, OptionError
 from sharpfield.figures import Choice, Shown, Subject, draw, drawing
-from sharpfield.figures.subject import best_windows, load
+from sharpfield.figures.choice import best_windows, load
 from sharpfield.pictures import error_map
 from sharpfield.synthetic import fronto_parallel
 
@@ -155,17 +155,27 @@ def test_of_a_file_only_the_row_that_is_shown_is_read(truth, tmp_path):
 
 
 def test_all_shown_must_show_the_same(subject, truth, low):
-    other = Shown("cropped", truth.crop(slice(60), slice(80)))
-    with pytest.raises(
-        InputError, match="cropped has rows of 3 views of 80x60 with 3 channels, bilinear of 3"
-    ):
-        load(Subject("x", [*subject.results, other]), Choice())
-    with pytest.raises(InputError, match="the truth has rows of 2 views"):
+    cut = Shown("cut", truth.crop(slice(40), slice(80)))
+    with pytest.raises(InputError, match="bilinear has views of 80x64 and cut of 80x40: no whole factor"):
+        load(Subject("x", [*subject.results, cut]), Choice())
+    with pytest.raises(InputError, match="low has views of 40x32 with 3 channels, bilinear of 80x64 with 3"):
+        load(Subject("x", [*subject.results, Shown("low", low)]), Choice())
+    with pytest.raises(InputError, match="t has rows of 2 views, bilinear of 3"):
         load(Subject("x", subject.results, Shown("t", truth.select(slice(3), slice(2)))), Choice())
-    with pytest.raises(InputError, match="the low resolution has rows of 1 views"):
+    with pytest.raises(InputError, match="l has rows of 1 views"):
         load(Subject("x", subject.results, low=Shown("l", low.select(slice(3), slice(1)))), Choice())
     with pytest.raises(InputError, match="x: there is no result to show"):
         load(Subject("x", []), Choice())
+
+
+def test_rows_that_the_factor_does_not_divide_are_left_out_and_other_sizes_are_resized(subject, truth):
+    larger = LightField(np.pad(truth.views, ((0, 0), (0, 0), (0, 1), (0, 3), (0, 0)), mode="edge"))
+    loaded = load(Subject("x", subject.results, Shown("t", larger)), Choice())
+    assert loaded.truth is not None
+    assert np.array_equal(loaded.truth.views, truth.views[2:])
+    cut = Shown("cut", truth.crop(slice(40), slice(80)))
+    loaded = load(Subject("x", [*subject.results, cut]), Choice(resample=True))
+    assert loaded.results["cut"].size == truth.size
 
 
 def test_what_has_no_meaning(subject, tmp_path):

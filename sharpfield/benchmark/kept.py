@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from sharpfield.benchmark.job import LOW, TRUTH
 from sharpfield.benchmark.records import FILE, Record, Records
 from sharpfield.benchmark.tables import labels
 from sharpfield.errors import InputError
+from sharpfield.metrics import PerView
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Kept:
         Folders of the high-resolution and of the low-resolution views.
     results
         Label of the method to the folder of its result, in the order of the tables.
+    psnr
+        Label of the method to the PSNR of every view, as it was measured before the result was rounded to be kept.
     """
 
     light_field: str
@@ -33,6 +36,7 @@ class Kept:
     truth: Path
     low: Path
     results: Mapping[str, Path]
+    psnr: Mapping[str, PerView]
 
     @property
     def name(self) -> str:
@@ -45,12 +49,12 @@ def is_benchmark(path: Path) -> bool:
     return (path / FILE).is_file() if path.is_dir() else path.name == FILE and path.is_file()
 
 
-def kept(path: Path) -> list[Kept]:
-    """Return all results that the benchmark in a folder kept, set by set."""
+def kept(path: Path, wanted: Sequence[Record] | None = None) -> list[Kept]:
+    """Return all results that the benchmark in a folder kept (of the wanted records only), set by set."""
     folder = path if path.is_dir() else path.parent
-    found, _ = Records(folder).load()
+    found = list(Records(folder).load()[0].values()) if wanted is None else wanted
     sets: dict[Path, list[Record]] = {}
-    for record in found.values():
+    for record in found:
         if record.kept is not None and (folder / record.kept).is_dir():
             sets.setdefault((folder / record.kept).parent, []).append(record)
     if not sets:
@@ -70,6 +74,7 @@ def kept(path: Path) -> list[Kept]:
                 place / TRUTH,
                 place / LOW,
                 results,
+                {named[record.run.key]: record.measured.psnr for record in records},
             )
         )
     return made

@@ -48,7 +48,7 @@ def _animate(
     """Make a short film of a light field: the viewpoint swings, and near things move against far ones."""
     from sharpfield.animate import Motion, animate
 
-    target = out or named_after(source, ".webp")
+    target = out or Path(named_after(source, ".webp"))
     moves = Motion(motion, reach, seconds, rate, focus, aperture)
     with voice.progress() as progress:
         lf = reading.read(source, voice, part(progress, 0, 0.3), threads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,15 +13,18 @@ from sharpfield.cli.console import Voice
 from sharpfield.cli.options import (
     Reading,
     Threads,
-    parse_grid,
+    as_arguments,
     parse_range,
     with_groups,
     with_method_options,
 )
+from sharpfield.cli.view import made_page
 from sharpfield.errors import InputError, OptionError, SharpfieldError
+from sharpfield.progress import part
 
 if TYPE_CHECKING:
     from sharpfield.benchmark.records import Record
+    from sharpfield.viewer import Page
 
 _OUTPUT = Path("sharpfield-benchmark")
 _FORMATS = ("md", "latex", "csv")
@@ -60,6 +63,14 @@ def _benchmark(
     ] = "md",
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the results, too, for sharpfield figures.")
+    ] = False,
+    page: Annotated[
+        bool,
+        typer.Option(
+            "--page",
+            help="Make an HTML page of every light field and factor, too, in --output: all methods beside the truth. "
+            "Keeps the results.",
+        ),
     ] = False,
     names: Annotated[
         list[str] | None,
@@ -120,7 +131,7 @@ def _benchmark(
     if paths:
         with voice.progress() as progress:
             outcome = run_benchmark(
-                paths, plan, output, names=names or (), keep=keep, threads=threads, progress=progress
+                paths, plan, output, names=names or (), keep=keep or page, threads=threads, progress=progress
             )
     else:
         outcome = Outcome(recorded(output))
@@ -129,7 +140,8 @@ def _benchmark(
         total = len(outcome.records) + len(outcome.failures)
         voice.note(f"{outcome.repeated} of {total} runs were done before; their records are in {output}")
     if outcome.records:
-        _show(outcome.records, output, table_format, voice, outcome.failures)
+        pages = _pages(outcome.records, output, threads, voice) if page else {}
+        _show(outcome.records, output, table_format, voice, outcome.failures, pages)
     if outcome.failures:
         voice.note(*outcome.failures[1:])
         more = f" (and {len(outcome.failures) - 1} more)" if len(outcome.failures) > 1 else ""
@@ -137,7 +149,28 @@ def _benchmark(
         raise SharpfieldError(f"{outcome.failures[0]}{more}{rest}")
 
 
-def _show(records: Sequence[Record], output: Path, form: str, voice: Voice, failures: Sequence[str]) -> None:
+def _pages(records: Sequence[Record], output: Path, threads: int | None, voice: Voice) -> dict[Path, Page]:
+    """Make a page of every set of results that belong together; one of an earlier run is out of date."""
+    from sharpfield.benchmark.kept import kept
+    from sharpfield.viewer.comparison import write_comparison
+
+    sets, made = kept(output, records), {}
+    with voice.progress() as progress:
+        for number, each in enumerate(sets):
+            told = part(progress, number / len(sets), (number + 1) / len(sets), f"{each.name}: ")
+            path = output / f"{each.name}.html"
+            made[path] = write_comparison(path, each, overwrite=True, threads=threads, progress=told)
+    return made
+
+
+def _show(
+    records: Sequence[Record],
+    output: Path,
+    form: str,
+    voice: Voice,
+    failures: Sequence[str],
+    pages: Mapping[Path, Page],
+) -> None:
     from sharpfield.benchmark.records import Records
     from sharpfield.benchmark.tables import labels, written
 
@@ -157,6 +190,9 @@ def _show(records: Sequence[Record], output: Path, form: str, voice: Voice, fail
         for each in records
     ]
     record = {"records": str(Records(output).path), "runs": runs, "failures": list(failures)}
+    if pages:
+        record["pages"] = [{"path": str(path), "bytes": page.size} for path, page in pages.items()]
+        voice.note(*(made_page(path, page) for path, page in pages.items()))
     voice.result(written(records, form), record)
 
 
@@ -181,20 +217,6 @@ def whole(text: str) -> Any:
         return int(text)
     except ValueError:
         return text
-
-
-def as_arguments(reading: Reading) -> dict[str, Any]:
-    """Return how to read as arguments of `sharpfield.read`, without those that are as they always are."""
-    given = {
-        "views": reading.views,
-        "crop": reading.crop,
-        "grid": None if reading.grid is None else parse_grid(reading.grid),
-        "pattern": reading.pattern,
-        "flip": reading.flip,
-        "transpose": reading.transpose,
-        "format": reading.input_format,
-    }
-    return {name: value for name, value in given.items() if value not in (None, "", False)}
 
 
 command = with_groups(with_method_options(_benchmark), reading=(Reading, "Reading"), voice=(Voice, "Talking"))

@@ -30,7 +30,8 @@ def _demo(
 ) -> None:
     """Render a still life, shrink it, and bring its resolution back by four methods.
 
-    Prints how close each came to the truth, and leaves pictures to look at. Takes a minute or so.
+    Prints how close each came to the truth, and leaves pictures and a page (view.html) to look at. Takes a minute or
+    so.
     """
     wanted = _size(size)
     from sharpfield.demo import run_demo
@@ -65,7 +66,9 @@ def _report(demo: Demo) -> str:
         f"Look at these in {demo.folder}\n"
         f"{facts(list(demo.pictures.items()))}\n"
         f"and at the views in its folders {folders}.\n\n"
-        f"Took {duration(demo.seconds)}. Now yours: sharpfield upscale FOLDER_OF_VIEWS"
+        f"Took {duration(demo.seconds)}. Now yours: sharpfield upscale FOLDER_OF_VIEWS\n\n"
+        "Before and after, from every viewpoint: open this page in a browser\n"
+        f"  {demo.page}"
     )
 
 

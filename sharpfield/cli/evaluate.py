@@ -9,6 +9,7 @@ import typer
 
 from sharpfield.cli.console import Voice, by, table
 from sharpfield.cli.options import Reading, Threads, with_groups
+from sharpfield.cli.view import made_page
 from sharpfield.progress import Progress, part
 
 if TYPE_CHECKING:
@@ -31,6 +32,15 @@ def _evaluate(
     per_view: Annotated[
         bool, typer.Option("--per-view", help="Print the scores of every view, too.")
     ] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page", metavar="PAGE", help="Make an HTML page, too: RESULT and TRUTH, errors, PSNR by view."
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace PAGE when it exists already.")
+    ] = False,
     threads: Threads = None,
     reading: Reading,
     voice: Voice,
@@ -40,8 +50,11 @@ def _evaluate(
     The default is the protocol of the paper: luma L, a border of 15 pixels left out, one score a view, mean and
     variance over the views. Files are measured as they are stored: what was rounded to 8 bits is measured so.
     """
+    from sharpfield.io.atomic import check_free
     from sharpfield.metrics import evaluate
 
+    if page is not None:
+        check_free(page, overwrite=overwrite, folder=False)
     with voice.progress() as progress:
         # a result of ours is stored in the plain order: what is said of the input is true of the truth alone
         ours = Reading().read(result, voice, part(progress, 0, 0.3), threads)
@@ -50,6 +63,21 @@ def _evaluate(
         voice.note(*note)
         progress(Progress("measuring", 0.6))
         scores = evaluate(ours, theirs, border=border, luma=luma)
+        made = None
+        if page is not None:
+            from sharpfield.viewer import Scored, how_measured, write_page
+
+            made = write_page(
+                page,
+                [ours],
+                truth=theirs,
+                scored=Scored([scores.psnr], how_measured(luma, border)),
+                overwrite=overwrite,
+                threads=threads,
+                progress=part(progress, 0.65, 1),
+            )
+            said = {f"{lf.name}: {text}" for lf in (ours, theirs) for text in lf.notes}
+            voice.note(*(text for text in made.notes if text not in said))
     text = report(scores)
     if per_view:
         text += "\n\n" + every_view(scores)
@@ -63,6 +91,9 @@ def _evaluate(
         "notes": note,
         **scores.to_json(),
     }
+    if page is not None and made is not None:
+        text += f"\n\n{made_page(page, made)}"
+        record["page"] = {"path": str(page), "bytes": made.size}
     voice.result(text, record)
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sharpfield.cli.console import Voice
-from sharpfield.cli.options import Reading, with_groups
+from sharpfield.cli.options import Reading, as_arguments, with_groups
 from sharpfield.errors import OptionError
 from sharpfield.progress import part
 
 if TYPE_CHECKING:
-    from sharpfield.figures import Subject
+    from sharpfield.sidebyside import Subject
 
 _OUTPUT = Path("sharpfield-figures")
 
@@ -64,6 +64,9 @@ def _figures(
     gain: Annotated[
         float, typer.Option(metavar="N", help="Error maps end at 1/N of the white level.")
     ] = 10.0,
+    resample: Annotated[
+        bool, typer.Option("--resample", help="Show light fields of other sizes, too: resized.")
+    ] = False,
     form: Annotated[str, typer.Option("--format", metavar="png,pdf", help="Kinds of file.")] = "png,pdf",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace figures that exist.")] = False,
     reading: Reading,
@@ -82,6 +85,7 @@ def _figures(
         windows=tuple(_window(text) for text in detail or ()),
         row=row,
         gain=gain,
+        resample=resample,
     )
     subjects = _subjects(paths, truth, low, reading)
     made: list[Path] = []
@@ -102,8 +106,8 @@ def _figures(
 def _subjects(paths: Sequence[Path], truth: Path | None, low: Path | None, reading: Reading) -> list[Subject]:
     """Return what to draw: every set of results that benchmarks kept, or the light fields given as one set."""
     from sharpfield.benchmark.kept import is_benchmark, kept
-    from sharpfield.cli.benchmark import as_arguments
-    from sharpfield.figures import Shown, Subject
+    from sharpfield.sidebyside import Shown, Subject
+    from sharpfield.sidebyside.benchmarked import subject_of
 
     records = [is_benchmark(path) for path in paths]
     if any(records) and not all(records):
@@ -114,16 +118,7 @@ def _subjects(paths: Sequence[Path], truth: Path | None, low: Path | None, readi
     if any(records):
         if truth is not None or low is not None:
             raise OptionError("--truth and --low go with results; a benchmark's folder has its own")
-        return [
-            Subject(
-                each.name,
-                [Shown(label, place) for label, place in each.results.items()],
-                Shown("original", each.truth),
-                Shown("low resolution", each.low),
-            )
-            for path in paths
-            for each in kept(path)
-        ]
+        return [subject_of(each) for path in paths for each in kept(path)]
     given = as_arguments(reading)
 
     def shown(path: Path | None) -> Shown | None:

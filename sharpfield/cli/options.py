@@ -124,6 +124,20 @@ class Reading:
         return lf
 
 
+def as_arguments(reading: Reading) -> dict[str, Any]:
+    """Return how to read as arguments of `sharpfield.read`, without those that are as they always are."""
+    given = {
+        "views": reading.views,
+        "crop": reading.crop,
+        "grid": None if reading.grid is None else parse_grid(reading.grid),
+        "pattern": reading.pattern,
+        "flip": reading.flip,
+        "transpose": reading.transpose,
+        "format": reading.input_format,
+    }
+    return {name: value for name, value in given.items() if value not in (None, "", False)}
+
+
 @dataclass(frozen=True)
 class Writing:
     """How an output is stored; as for `sharpfield.write`."""

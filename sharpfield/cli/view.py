@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sharpfield.cli.console import Voice
-from sharpfield.cli.options import Reading, Threads, with_groups
+from sharpfield.cli.options import Reading, Threads, as_arguments, with_groups
 from sharpfield.errors import OptionError
 from sharpfield.progress import part
 
 if TYPE_CHECKING:
-    from sharpfield.viewer.gather import Input
+    from sharpfield.viewer import Page
 
 SizeText = Annotated[
     str,
@@ -80,8 +80,9 @@ def _view(
     the TRUTH are stored; they hold for RESULT when it is the only one.
     """
     others = [*sources[1:], *(against or [])]
-    page = output or named_after(sources[0], ".html")
+    page = output or Path(named_after(sources[0], ".html"))
     from sharpfield.io.atomic import check_free
+    from sharpfield.sidebyside import Shown, Subject
     from sharpfield.viewer import PageOptions, write_page
     from sharpfield.viewer.gather import gather
 
@@ -90,31 +91,30 @@ def _view(
         quality=parse_quality(quality),
         disparity=None if disparity is None else _range(disparity),
         resample=resample,
-        window=window,
     )
     check_free(page, overwrite=overwrite, folder=False)
-    wanted = [sources[0], *others, *([truth] if truth else [])]
-    if name and len(name) > len(wanted):
-        raise OptionError(f"--name is given {len(name)} times for {len(wanted)} light fields")
-    inputs = [
-        _input(path, reading if number or len(wanted) == 1 else Reading())
-        for number, path in enumerate(wanted)
+    paths = [sources[0], *others, *([truth] if truth else [])]
+    if name and len(name) > len(paths):
+        raise OptionError(f"--name is given {len(name)} times for {len(paths)} light fields")
+    names = [*(name or []), *(named_after(path) for path in paths[len(name or []) :])]
+    reads = as_arguments(reading)
+    shown = [
+        Shown(called, path, reads if number or len(paths) == 1 else {})
+        for number, (called, path) in enumerate(zip(names, paths, strict=True))
     ]
+    original = shown.pop() if truth else None
     with voice.progress() as progress:
-        every_pixel = truth is not None or window is not None
-        fields = gather(
-            inputs,
-            every_pixel=every_pixel,
+        gathered = gather(
+            Subject(names[0], shown, original),
+            window=window,
             resample=resample,
             threads=threads,
             progress=part(progress, 0, 0.3),
         )
-        for number, text in enumerate(name or []):
-            fields[number] = fields[number].with_views(fields[number].views, name=text)
         made = write_page(
             page,
-            fields[: len(fields) - (truth is not None)],
-            truth=fields[-1] if truth else None,
+            gathered.fields,
+            truth=gathered.truth,
             options=options,
             overwrite=overwrite,
             threads=threads,
@@ -125,17 +125,22 @@ def _view(
         voice.result(
             "", {"page": str(page), "bytes": made.size, "quality": made.quality, "notes": made.notes}
         )
-    voice.done(f"{page}: {made.size / 1e6:.1f} MB, quality {made.quality}; open it in a browser")
+    voice.done(made_page(page, made))
     if show:
         import webbrowser
 
         webbrowser.open(page.resolve().as_uri())
 
 
-def named_after(source: Path, ending: str) -> Path:
-    """Return the file in this folder that is called as a light field is."""
+def made_page(path: Path, page: Page) -> str:
+    """Say where a page is."""
+    return f"{path}: {page.size / 1e6:.1f} MB, quality {page.quality}; open it in a browser"
+
+
+def named_after(source: Path, ending: str = "") -> str:
+    """Return what a light field is called, as the name of a file in this folder when it has an ending."""
     whole = source.resolve()
-    return Path(f"{(whole.name if whole.is_dir() else whole.stem) or 'light-field'}{ending}")
+    return f"{(whole.name if whole.is_dir() else whole.stem) or 'light-field'}{ending}"
 
 
 def parse_quality(text: str) -> Any:
@@ -149,22 +154,6 @@ def _range(text: str) -> tuple[float, float]:
         return float(low), float(high)
     except ValueError:
         raise OptionError(f"--disparity takes two numbers LO:HI, as in -1.5:2, not {text!r}") from None
-
-
-def _input(path: Path, reading: Reading) -> Input:
-    from sharpfield.io import ReadOptions
-    from sharpfield.io.selection import parse_grid
-    from sharpfield.viewer.gather import Input
-
-    options = ReadOptions(
-        pattern=reading.pattern,
-        grid=None if reading.grid is None else parse_grid(reading.grid),
-        views=reading.views,
-        crop=reading.crop,
-        flip=reading.flip,
-        transpose=reading.transpose,
-    )
-    return Input(path, options, reading.input_format)
 
 
 command = with_groups(_view, reading=(Reading, "Reading"), voice=(Voice, "Talking"))

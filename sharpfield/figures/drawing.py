@@ -16,18 +16,10 @@ from numpy.typing import NDArray
 
 from sharpfield import pictures
 from sharpfield.errors import OptionError, SharpfieldError
-from sharpfield.figures.subject import (
-    MOST_WINDOWS,
-    Choice,
-    Loaded,
-    Shown,
-    Subject,
-    Window,
-    best_windows,
-    load,
-)
+from sharpfield.figures.choice import MOST_WINDOWS, Choice, Loaded, Window, best_windows, load
 from sharpfield.io.atomic import check_free, replacing
 from sharpfield.progress import Progress, ProgressCallback, silent
+from sharpfield.sidebyside import Shown, Subject
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

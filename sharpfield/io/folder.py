@@ -14,6 +14,7 @@ from sharpfield.io.content import read_bytes
 from sharpfield.io.hci2016 import CONFIG, parameters
 from sharpfield.io.names import Arrangement, arrange, named
 from sharpfield.io.pictures import SUFFIXES, check_bits, decode, encode, kind_for
+from sharpfield.io.record import COMPANION, companion, of_companion
 from sharpfield.io.source import Format, Picture, ReadOptions, ViewSource
 from sharpfield.lightfield import LightField
 from sharpfield.parallel import Workers
@@ -45,8 +46,20 @@ def open_folder(path: Path, options: ReadOptions) -> Iterator[ViewSource]:
     def content(name: str) -> bytes:
         return read_bytes(path / name)
 
-    metadata = {"parameters": config} if config else {}
-    yield view_source(arrangement, content, name=path.resolve().name, place=str(path), metadata=metadata)
+    made = read_bytes(path / COMPANION) if (path / COMPANION).is_file() else None
+    metadata, notes = known(config, made)
+    yield view_source(
+        arrangement, content, name=path.resolve().name, place=str(path), metadata=metadata, notes=notes
+    )
+
+
+def known(config: Mapping[str, str], made: bytes | None) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return metadata and notes from the files beside the views: parameters of HCI 2016, and how they were made."""
+    metadata: dict[str, Any] = {"parameters": config} if config else {}
+    if made is None:
+        return metadata, ()
+    more, notes = of_companion(made)
+    return {**metadata, **more}, notes
 
 
 def view_source(
@@ -56,6 +69,7 @@ def view_source(
     name: str,
     place: str,
     metadata: Mapping[str, Any] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> ViewSource:
     """Return the views of pictures whose bytes `content` gives: files of a folder, members of an archive."""
     first_name = arrangement.names[0, 0]
@@ -86,7 +100,7 @@ def view_source(
         size=(height, width),
         channels=channels,
         load=load,
-        notes=arrangement.notes,
+        notes=(*arrangement.notes, *notes),
         metadata=metadata or {},
     )
 
@@ -111,6 +125,9 @@ def write(
             progress(Progress("writing views", (view[0] * lf.grid[1] + view[1] + 1) / len(names)))
 
         workers.map(store, names)
+        made = companion(lf)
+        if made is not None:
+            (temporary / COMPANION).write_bytes(made)
 
 
 def plan(

@@ -1,6 +1,7 @@
-"""What the lossless formats keep beside the views: name, bits, notes, metadata, and how exactly the values.
+"""What formats keep beside the views: name, bits, notes, metadata, and how exactly the values.
 
-One JSON text and named arrays, in the same form in HDF5, NumPy and TIFF files.
+One JSON text and named arrays, in the same form in HDF5, NumPy and TIFF files. Pictures of views have a small file
+beside them that says how they were made.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from sharpfield.errors import InputError, OptionError
 from sharpfield.io.pictures import quantize
 from sharpfield.io.source import Samples
 from sharpfield.lightfield import LightField
+
+COMPANION = "sharpfield.json"  # beside pictures of views: how `upscale` made them
 
 # arrays larger than this belong into a file as arrays, not as text
 _INLINE = 1000
@@ -80,6 +83,25 @@ def restore(text: str, place: str) -> dict[str, Any]:
         raise InputError(f"{place}: its description says {record['bits']} bits; write the file again")
     record["notes"] = tuple(str(note) for note in record["notes"])
     return record
+
+
+def companion(lf: LightField) -> bytes | None:
+    """Return the file that stands beside pictures of views; None where nothing is known of how they were made."""
+    made = lf.metadata.get("upscale")
+    if not isinstance(made, Mapping):
+        return None
+    return (json.dumps({"sharpfield": 1, "upscale": _plain(made)}, indent=2) + "\n").encode()
+
+
+def of_companion(data: bytes) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the metadata that `companion` wrote, and a note where it cannot be read: the views still can."""
+    try:
+        made = json.loads(data)["upscale"]
+    except (ValueError, KeyError, TypeError):
+        made = None
+    if not isinstance(made, dict):
+        return {}, (f"{COMPANION} is damaged: how the views were made is not known",)
+    return {"upscale": made}, ()
 
 
 def _plain(value: Any) -> Any:

@@ -16,10 +16,11 @@ from pathlib import Path, PurePosixPath
 from sharpfield.errors import InputError
 from sharpfield.io.atomic import check_free, replacing
 from sharpfield.io.content import begins, decoding
-from sharpfield.io.folder import plan, view_source
+from sharpfield.io.folder import known, plan, view_source
 from sharpfield.io.hci2016 import CONFIG, parameters
 from sharpfield.io.names import arrange, shown
 from sharpfield.io.pictures import SUFFIXES, encode
+from sharpfield.io.record import COMPANION, companion
 from sharpfield.io.source import Format, ReadOptions, ViewSource
 from sharpfield.lightfield import LightField
 from sharpfield.parallel import Workers
@@ -57,8 +58,9 @@ def open_zip(path: Path, options: ReadOptions) -> Iterator[ViewSource]:
         if folder + CONFIG in members:
             config = parameters(content(CONFIG).decode("utf-8", "replace"), place)
         arrangement = arrange(names, place, pattern=options.pattern, grid=options.grid, config=config)
-        metadata = {"parameters": config} if config else {}
-        yield view_source(arrangement, content, name=path.stem, place=place, metadata=metadata)
+        made = content(COMPANION) if folder + COMPANION in members else None
+        metadata, notes = known(config, made)
+        yield view_source(arrangement, content, name=path.stem, place=place, metadata=metadata, notes=notes)
 
 
 def _safe_members(archive: zipfile.ZipFile, place: str) -> dict[str, zipfile.ZipInfo]:
@@ -141,6 +143,9 @@ def write(
                 )  # no date: the same input, the same bytes
                 done += 1
                 progress(Progress("writing views", done / len(names)))
+        made = companion(lf)
+        if made is not None:
+            archive.writestr(zipfile.ZipInfo(COMPANION), made)
 
 
 FORMAT = Format(

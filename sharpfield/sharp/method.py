@@ -75,7 +75,7 @@ def run(
         seen = blur.stack(u, workers)
         if stage:
             samples = refined(samples, seen, confidence, workers)
-        begin, end = (_SWEEPING + (1 - _SWEEPING) * n / options.stages for n in (stage, stage + 1))
+        begin, end = (1 - (1 - _SWEEPING) * (options.stages - n) / options.stages for n in (stage, stage + 1))
         _improve(u, samples, seen, blur, prior, confidence, options, workers, part(progress, begin, end))
     progress(Progress("solved", 1))
     return u.reshape(*low.shape[:2], *u.shape[1:])

@@ -26,7 +26,8 @@ Quality = int | str  # 1..100, or "lossless"
 Pixels = NDArray[np.uint8]  # (y, x) or (y, x, c)
 
 # qualities that "auto" tries, best first; below the last one a comparison by eye says nothing
-_LADDER = (95, 92, 90, 87, 84, 80, 75, 70)
+_LADDER = (95, 92, 90, 87, 84, 80, 75, 70, 65, 60)
+_SECOND_BEST = 70  # of pictures whose quality falls faster, where the others have the best
 _SAMPLES = 3  # views of each light field that are encoded to foresee the size
 _BASE64 = 4 / 3
 _LARGEST_WEBP = 16383
@@ -42,17 +43,24 @@ class Sheaf:
         How many.
     picture
         Gives the pixels of one of them.
-    best
-        The quality beyond which bytes are wasted on these pictures.
+    falls
+        Pictures that are less looked at give their bytes to the others: how many times as fast as the quality asked
+        for theirs falls. Errors are mostly noise, which is dear.
     """
 
     count: int
     picture: Callable[[int], Pixels]
-    best: int = 100
+    falls: float = 0.0
 
     def encode(self, number: int, quality: Quality) -> bytes:
         """Return one picture as WebP."""
-        return encode(self.picture(number), min(quality, self.best) if isinstance(quality, int) else quality)
+        return encode(self.picture(number), self.own(quality))
+
+    def own(self, quality: Quality) -> Quality:
+        """Return the quality of these pictures where so much is asked for."""
+        if not isinstance(quality, int) or not self.falls:
+            return quality
+        return max(1, round(_SECOND_BEST - self.falls * (_LADDER[0] - quality)))
 
 
 def check_quality(quality: Quality) -> None:

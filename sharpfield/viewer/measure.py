@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,22 @@ LARGEST_ERROR = 0.25
 _BORDER = 15  # pixels that the paper leaves out of a PSNR
 _ROOM = 0.5  # pixels of disparity beyond what was measured, so that both ends can be seen to blur
 _UNKNOWN = (-2.0, 2.0)  # pixels of disparity where nothing can be measured
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """PSNR that was measured before a page is made.
+
+    Parameters
+    ----------
+    psnr
+        Of every view (v, u) of every light field, in the order of the page; None where it is not known.
+    how
+        On what it was measured, in words.
+    """
+
+    psnr: Sequence[NDArray[np.float64] | None]
+    how: str
 
 
 @dataclass(frozen=True)
@@ -63,8 +79,22 @@ def focus_range(lf: LightField, scale: float, given: tuple[float, float] | None,
 
 def psnr_of_views(lf: LightField, truth: LightField) -> NDArray[np.float64]:
     """Return the PSNR (dB) of every view's luma as the paper measures it; tiny views keep a smaller border."""
-    border = min(_BORDER, (min(lf.size) - 1) // 4)
-    return metrics.psnr(_like(lf, truth), truth, border=border)
+    return metrics.psnr(_like(lf, truth), truth, border=_border(lf))
+
+
+def measured_how(lf: LightField) -> str:
+    """Say on what `psnr_of_views` measures."""
+    return how_measured("L", _border(lf))
+
+
+def how_measured(luma: str, border: int) -> str:
+    """Say on what a PSNR was measured."""
+    words = {"L": "luma", "Y601": "BT.601 luma"}.get(luma, luma)
+    return f"{words}, {border} pixels of border left out" if border else f"{words}, the whole views"
+
+
+def _border(lf: LightField) -> int:
+    return min(_BORDER, (min(lf.size) - 1) // 4)
 
 
 def error_codes(view: NDArray[np.float32], truth: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -106,9 +136,19 @@ def _how_made(made: Mapping[str, Any]) -> list[tuple[str, str]]:
     options = made.get("options")
     if isinstance(options, Mapping) and options:
         found.append(("Options", ", ".join(f"{name} {_value(value)}" for name, value in options.items())))
+    search = made.get("search")
+    if isinstance(search, Mapping) and search.get("auto") and "window" in search:
+        found.append(("Search", f"{_value(search['window'])} px, from the disparity measured"))
     if isinstance(made.get("seconds"), int | float):
         found.append(("Time", f"{made['seconds']:.1f} s"))
     return found
+
+
+def seconds_taken(lf: LightField) -> float | None:
+    """Return how long it took to make a light field, where that is known."""
+    made = lf.metadata.get("upscale")
+    seconds = made.get("seconds") if isinstance(made, Mapping) else None
+    return round(float(seconds), 1) if isinstance(seconds, int | float) else None
 
 
 def _value(value: Any) -> str:

@@ -1,23 +1,14 @@
 """Light fields into one HTML file that needs nothing else: no server, no network, no other file.
 
-The file holds a manifest (JSON), the compressed views in base64, and the program of `assets/`. The view that is
-shown first comes before the program and all others after it, so that there is a picture before the whole file is
-read. What the file may load or run is stated in it (a content security policy with the hashes of its own program
-and style), so nothing in a name or a note can ever become code.
+They are aligned, measured, thinned and compressed, in this order; what a person should know of that is in the notes.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -30,29 +21,27 @@ from sharpfield.lightfield import LightField
 from sharpfield.parallel import Workers
 from sharpfield.pictures import heat
 from sharpfield.progress import Progress, ProgressCallback, part, silent
-from sharpfield.viewer.align import aligned, windowed
+from sharpfield.sidebyside import aligned, windowed
+from sharpfield.viewer.document import Pictures, render
 from sharpfield.viewer.encode import AUTO, MIME, Quality, Sheaf, check_quality, choose_quality, encode_all
-from sharpfield.viewer.measure import LARGEST_ERROR, Focus, error_codes, facts, focus_range, psnr_of_views
+from sharpfield.viewer.measure import (
+    LARGEST_ERROR,
+    Focus,
+    Scored,
+    error_codes,
+    facts,
+    focus_range,
+    measured_how,
+    psnr_of_views,
+    seconds_taken,
+)
 from sharpfield.viewer.thin import plan_thinning, thinned
 from sharpfield.viewer.viewpoint import OUTSIDE
 
 MOST_BYTES = 12_000_000
 
-# in the order in which they are read: each uses only what stands above it
-_SCRIPTS = (
-    "data.js",
-    "state.js",
-    "shaders.js",
-    "painter.js",
-    "stage.js",
-    "overlay.js",
-    "panel.js",
-    "gestures.js",
-    "keys.js",
-    "main.js",
-)
 _HEAT_STEPS = 9
-_ERROR_QUALITY = 70  # error maps are mostly noise, which costs bytes and is not what is looked at
+_ERRORS_FALL = 1.6
 
 
 @dataclass(frozen=True)
@@ -73,6 +62,9 @@ class PageOptions:
         Compare light fields of other grids and sizes too: central views, resized.
     window
         Show this part of every view only, `"100:300,50:250"`, y and x in pixels of the largest views.
+    opens
+        Numbers of the light fields that the page opens with, left and right; the truth is the last. When None, the
+        second (or the truth) and the first.
     """
 
     title: str | None = None
@@ -81,6 +73,7 @@ class PageOptions:
     disparity: tuple[float, float] | None = None
     resample: bool = False
     window: str | None = None
+    opens: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         check_quality(self.quality)
@@ -120,6 +113,7 @@ def write_page(
     fields: Sequence[LightField],
     *,
     truth: LightField | None = None,
+    scored: Scored | None = None,
     options: PageOptions | None = None,
     overwrite: bool = False,
     threads: int | None = None,
@@ -127,7 +121,7 @@ def write_page(
 ) -> Page:
     """Make a page and write it, whole or not at all; see `make_page`."""
     check_free(Path(path), overwrite=overwrite, folder=False)
-    page = make_page(fields, truth=truth, options=options, threads=threads, progress=progress)
+    page = make_page(fields, truth=truth, scored=scored, options=options, threads=threads, progress=progress)
     with replacing(path, overwrite=overwrite) as temporary, temporary.open("wb") as file:
         file.writelines(page.parts)
     return page
@@ -137,6 +131,7 @@ def make_page(
     fields: Sequence[LightField],
     *,
     truth: LightField | None = None,
+    scored: Scored | None = None,
     options: PageOptions | None = None,
     threads: int | None = None,
     progress: ProgressCallback = silent,
@@ -150,6 +145,8 @@ def make_page(
         the first on the right. Sizes may differ by whole factors.
     truth
         What the result should be: adds PSNR of every view, error maps, and the truth itself.
+    scored
+        The PSNR where it is known already: of every view of every light field. Measured here when None.
     options
         How the page is made.
     threads
@@ -160,24 +157,31 @@ def make_page(
     options = options or PageOptions()
     if not fields:
         raise InputError("a page shows at least one light field")
+    count = len(fields) + (truth is not None)
+    if options.opens is not None and not all(0 <= each < count for each in options.opens):
+        raise OptionError(
+            f"a page of {count} light fields opens with two of 0 to {count - 1}, not {options.opens}"
+        )
     with Workers(threads) as workers:
-        shown, remarks = _prepared(fields, truth, options, part(progress, 0, 0.2))
+        shown, remarks = _prepared(fields, truth, scored, options, part(progress, 0, 0.2))
         first = shown[0].lf
         progress(Progress("measuring disparity", 0.2))
         scale = max(one.lf.size[1] for one in shown) / first.size[1]
         focus = focus_range(first, scale, options.disparity, workers)
         notes = (*remarks, *_field_notes(shown))
-        manifest = _manifest(shown, focus, options.title or first.name, notes)
+        manifest = _manifest(shown, focus, options, notes)
+        if any(one.psnr is not None for one in shown):
+            manifest["measured"] = scored.how if scored else measured_how(first)
         sheaves = [sheaf for one in shown for sheaf in _sheaves(one)]
         quality = options.quality
         if quality == AUTO:
             progress(Progress("choosing the quality", 0.25))
             bare = sum(
-                map(len, _render(manifest, _by_field(shown, [[b""] * sheaf.count for sheaf in sheaves])))
+                map(len, render(manifest, _by_field(shown, [[b""] * sheaf.count for sheaf in sheaves])))
             )
             quality = choose_quality(sheaves, options.most_bytes - bare, workers)
         pictures = encode_all(sheaves, quality, workers, part(progress, 0.3, 1))
-    page = Page(tuple(_render(manifest, _by_field(shown, pictures))), quality, notes)
+    page = Page(tuple(render(manifest, _by_field(shown, pictures))), quality, notes)
     if options.quality == AUTO and page.size > options.most_bytes:
         more = (
             f"the page has {page.size / 1e6:.1f} MB even at quality {quality}; "
@@ -190,6 +194,7 @@ def make_page(
 def _prepared(
     fields: Sequence[LightField],
     truth: LightField | None,
+    scored: Scored | None,
     options: PageOptions,
     progress: ProgressCallback,
 ) -> tuple[list[_Shown], tuple[str, ...]]:
@@ -213,7 +218,10 @@ def _prepared(
             )
         for number, index in enumerate(comparable):
             progress(Progress("measuring errors", number / len(comparable)))
-            scores[index] = psnr_of_views(everything[index], right)
+            known = None if scored is None else scored.psnr[index]
+            scores[index] = (
+                psnr_of_views(everything[index], right) if known is None else known[thinning.kept(grid)]
+            )
     smaller = [thinned(lf, replace(thinning, step=(1, 1))) for lf in everything]
     largest = max((lf.size for lf in everything), key=lambda size: size[0] * size[1])
     notes = thinning.remarks(grid, largest)
@@ -226,9 +234,7 @@ def _prepared(
     return [*shown, _Shown(smaller[-1])], notes
 
 
-def _by_field(
-    shown: Sequence[_Shown], pictures: Sequence[list[bytes]]
-) -> list[tuple[list[bytes], list[bytes]]]:
+def _by_field(shown: Sequence[_Shown], pictures: Sequence[list[bytes]]) -> list[Pictures]:
     """Return the pictures of every light field: its views and its error maps."""
     blocks = iter(pictures)
     return [(next(blocks), next(blocks) if one.truth is not None else []) for one in shown]
@@ -246,7 +252,7 @@ def _sheaves(one: _Shown) -> list[Sheaf]:
                 lambda number: error_codes(
                     lf.views[divmod(number, columns)], truth.views[divmod(number, columns)]
                 ),
-                best=_ERROR_QUALITY,
+                falls=_ERRORS_FALL,
             )
         )
     return sheaves
@@ -267,13 +273,16 @@ def _names(shown: Sequence[_Shown]) -> list[str]:
     return names
 
 
-def _manifest(shown: Sequence[_Shown], focus: Focus, title: str, notes: tuple[str, ...]) -> dict[str, Any]:
+def _manifest(
+    shown: Sequence[_Shown], focus: Focus, options: PageOptions, notes: tuple[str, ...]
+) -> dict[str, Any]:
     """Return what the program must know beside the pictures."""
     first = shown[0].lf
     ramp = heat(np.linspace(0, 1, _HEAT_STEPS)[None])[0]
     has_truth = any(one.truth is not None for one in shown)
+    left, right = options.opens or (1 if len(shown) - has_truth > 1 else len(shown) - 1, 0)
     return {
-        "title": title,
+        "title": options.title or first.name,
         "grid": first.grid,
         "frame": max(one.lf.size for one in shown),
         "focus": {"low": focus.low, "high": focus.high, "start": focus.start},
@@ -282,14 +291,15 @@ def _manifest(shown: Sequence[_Shown], focus: Focus, title: str, notes: tuple[st
         "largestError": LARGEST_ERROR,
         "outside": OUTSIDE,
         "notes": notes,
-        "left": 1 if len(shown) - has_truth > 1 else len(shown) - 1,
-        "right": 0,
+        "left": left,
+        "right": right,
         "fields": [
             {
                 "name": name,
                 "size": one.lf.size,
                 "channels": one.lf.channels,
                 "facts": facts(one.lf, one.psnr),
+                "seconds": seconds_taken(one.lf),
                 "psnr": None if one.psnr is None else [[_number(dB) for dB in row] for row in one.psnr],
                 "errors": one.truth is not None,
                 "truth": has_truth and index == len(shown) - 1,
@@ -302,53 +312,3 @@ def _manifest(shown: Sequence[_Shown], focus: Focus, title: str, notes: tuple[st
 def _number(value: float) -> float | None:
     """Return a number as JSON can hold it: infinity (a view equal to the truth) is null."""
     return round(float(value), 3) if math.isfinite(value) else None
-
-
-def _render(manifest: dict[str, Any], data: Sequence[tuple[list[bytes], list[bytes]]]) -> Iterator[bytes]:
-    """Yield the page in parts, in order."""
-    assets = resources.files("sharpfield.viewer") / "assets"
-    style = (assets / "style.css").read_text(encoding="utf-8")
-    program = "".join((assets / "js" / name).read_text(encoding="utf-8") + "\n" for name in _SCRIPTS)
-    program = f"(() => {{\n'use strict';\n{program}}})();\n"
-    rows, columns = manifest["grid"]
-    middle = rows // 2 * columns + columns // 2
-    wanted = {manifest["left"], manifest["right"]}
-    before, after = (
-        Template((assets / "template.html").read_text(encoding="utf-8"))
-        .substitute(
-            title=html.escape(manifest["title"]),
-            style=style,
-            style_hash=_hash(style),
-            program_hash=_hash(program),
-            manifest=_script_text(manifest),
-            program=program,
-        )
-        .split("<!-- first views -->", 1)[0:2]
-    )
-    yield before.encode()
-    for field in sorted(wanted):
-        yield _block(field, "view", middle, data[field][0][middle])
-    program_part, end = after.split("<!-- other views -->", 1)
-    yield program_part.encode()
-    for field, (views, errors) in enumerate(data):
-        for kind, blocks in (("view", views), ("error", errors)):
-            for layer, block in enumerate(blocks):
-                if not (kind == "view" and field in wanted and layer == middle):
-                    yield _block(field, kind, layer, block)
-    yield end.encode()
-
-
-def _block(field: int, kind: str, layer: int, data: bytes) -> bytes:
-    """Return a picture as an element that the browser keeps and does not run."""
-    head = f'<script type="text/plain" id="{kind}-{field}-{layer}">'
-    return head.encode() + base64.b64encode(data) + b"</script>\n"
-
-
-def _script_text(manifest: dict[str, Any]) -> str:
-    """Return JSON that cannot end the element it stands in, whatever a name holds."""
-    text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _hash(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -31,12 +31,18 @@ def view_weights(count: int, at: float, aperture: float) -> NDArray[np.float64]:
 
 
 def look(
-    lf: LightField, v: float | None = None, u: float | None = None, focus: float = 0.0, aperture: float = 0.0
+    lf: LightField,
+    v: float | None = None,
+    u: float | None = None,
+    focus: float = 0.0,
+    aperture: float = 0.0,
+    *,
+    steady: bool = False,
 ) -> Image:
     """Return sum_k w_k I_k(y - (v_k - v) d, x - (u_k - u) d) / sum_k w_k: shift and sum around a viewpoint.
 
-    Points of disparity d = `focus` stand still, and are sharp at every aperture. Between views and at aperture 0
-    the nearest two (or four) are interpolated.
+    Points of disparity d = `focus` are sharp at every aperture. Between views and at aperture 0 the nearest two (or
+    four) are interpolated; at a view it is that view.
 
     Parameters
     ----------
@@ -48,6 +54,9 @@ def look(
         The disparity between adjacent views that is in focus, in pixels.
     aperture
         How many views on either side count fully: 0 is a pinhole.
+    steady
+        Move the picture so that points of disparity `focus` stand where the middle of the grid sees them, whatever
+        the viewpoint.
 
     Returns
     -------
@@ -63,11 +72,14 @@ def look(
         )
     total = np.zeros((*lf.size, lf.channels))
     weights = np.zeros((*lf.size, 1))
+    origin = ((rows - 1) / 2, (columns - 1) / 2) if steady else (v, u)
     across, along = view_weights(columns, u, aperture), view_weights(rows, v, aperture)
     for row, column in product(range(rows), range(columns)):
         weight = along[row] * across[column]
         if weight > 0:
-            image, inside = _shifted(lf.views[row, column], -(row - v) * focus, -(column - u) * focus)
+            image, inside = _shifted(
+                lf.views[row, column], -(row - origin[0]) * focus, -(column - origin[1]) * focus
+            )
             counted = weight * np.where(inside, 1.0, OUTSIDE)[..., None]
             total += counted * image
             weights += counted

@@ -377,6 +377,38 @@ def test_errors_and_scores_against_a_truth(show, result, low, tmp_path):
     assert (shown.state["v"], shown.state["u"]) == (0, 4)
 
 
+def test_all_methods_stand_side_by_side_with_their_scores(show, result, low, tmp_path):
+    random = np.random.default_rng(2)
+    noise = 0.1 * (random.random(result.views.shape, dtype=np.float32) - 0.5)
+    results = [
+        result.with_views(
+            np.clip(result.views + share * noise, 0, 1), name=name, metadata={"upscale": {"seconds": seconds}}
+        )
+        for name, share, seconds in (("poor", 1.0, 0.5), ("better", 0.5, 12.0))
+    ]
+    truth = result.with_views(result.views, name="truth")
+    options = PageOptions(quality="lossless", disparity=(-2, 3), opens=(2, 1))
+    write_page(tmp_path / "page.html", [*results, low], truth=truth, options=options)
+    shown = show(tmp_path / "page.html")
+    rows = shown.tab.locator("#scores tbody tr")
+    psnr = [psnr_of_views(lf, result) for lf in results]
+    assert [text.split(maxsplit=3) for text in rows.all_inner_texts()] == [
+        [lf.name, f"{each.mean():.2f}", f"{each.min():.2f}", seconds]
+        for lf, each, seconds in zip(results, psnr, ("0.5 s", "12.0 s"), strict=True)
+    ]
+    assert shown.tab.locator("#scores .best").inner_text() == f"{psnr[1].mean():.2f}"
+    assert (shown.state["left"], shown.state["right"]) == (2, 1)
+    rows.nth(0).locator("button").click()
+    assert (shown.state["left"], shown.state["right"]) == (2, 0)
+    shown.change(split=0)
+    np.testing.assert_array_equal(shown.frame(), eight(results[0].views[1, 2]))
+    shown.tab.keyboard.press("n")
+    shown.tab.keyboard.press("Shift+N")
+    assert (shown.state["left"], shown.state["right"]) == (3, 1)
+    shown.change(split=1)
+    np.testing.assert_array_equal(shown.frame(), eight(truth.views[1, 2]))
+
+
 NASTY = "<img src=x onerror=alert(1)></script><!-- <script>\u2028 & \"q\" 'a'"
 
 

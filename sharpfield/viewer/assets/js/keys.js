@@ -57,6 +57,7 @@ function letter(event) {
     ",": () => change({ split: state.split - 0.05 }),
     ".": () => change({ split: state.split + 0.05 }),
     x: swap,
+    n: () => nextField(event.shiftKey ? "left" : "right", 1),
     o: toggleOrbit,
     "[": () => change({ focus: state.focus - 0.1 }),
     "]": () => change({ focus: state.focus + 0.1 }),

@@ -27,8 +27,11 @@ function drawOverlay() {
     const right = picture.width / ratio;
     const bottom = picture.height / ratio;
     const inside = x >= 0 && x <= right && y >= 0 && y <= bottom;
-    if (COLUMNS > 1 && y >= 0 && y <= bottom) both(0, y, Math.max(0, x - 9), y), both(Math.min(right, x + 9), y, right, y);
-    if (ROWS > 1 && x >= 0 && x <= right) both(x, 0, x, Math.max(0, y - 9)), both(x, Math.min(bottom, y + 9), x, bottom);
+    const [[x0, y0], [x1, y1]] = [stageAt(0, 0), stageAt(FRAME_WIDTH, FRAME_HEIGHT)];
+    const [first, last] = [Math.max(0, x0), Math.min(right, x1)];
+    const [top, end] = [Math.max(0, y0), Math.min(bottom, y1)];
+    if (COLUMNS > 1 && y >= 0 && y <= bottom) both(first, y, Math.max(first, x - 9), y), both(Math.min(last, x + 9), y, last, y);
+    if (ROWS > 1 && x >= 0 && x <= right) both(x, top, x, Math.max(top, y - 9)), both(x, Math.min(end, y + 9), x, end);
     if (state.line.held && inside) made.push(svgRectangle({ x: x - 5, y: y - 5, width: 10, height: 10 }, "held"));
     const [v, u] = nearestView();
     for (const side of ["left", "right"]) {

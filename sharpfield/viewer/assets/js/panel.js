@@ -35,6 +35,7 @@ function buildPanel() {
   if (LAYERS < 2) for (const name of ["focus", "aperture"]) byId(name).closest("section").hidden = true;
   byId("errors-label").hidden = !hasErrors;
   buildMaps();
+  buildScores();
   buildFacts();
   byId("theme").addEventListener("click", nextTheme);
   byId("help").addEventListener("click", () => byId("keys").showModal());
@@ -105,7 +106,7 @@ function drawMaps() {
     map.setAttribute("aria-label", psnr ? `PSNR of the views of ${page.fields[state[side]].name}` : "Grid of views");
   }
   byId("legend").hidden = !any;
-  if (any) byId("legend").textContent = `PSNR of every view against the truth, ${low.toFixed(1)} to ${high.toFixed(1)} dB`;
+  if (any) byId("legend").textContent = `PSNR of every view, ${low.toFixed(1)} to ${high.toFixed(1)} dB; ${page.measured}`;
 }
 
 /** Show the state in every control. */
@@ -133,6 +134,7 @@ function drawPanel() {
   const [v, u] = nearestView();
   byId("where").textContent = LAYERS > 1 ? `view (${v}, ${u})` : "";
   drawMaps();
+  drawScores();
 }
 
 function signed(value) {

@@ -4,7 +4,7 @@ const state = {
   left: page.left, right: page.right, // numbers of light fields
   split: 0.5, // share of the picture that shows the left one
   v: ROWS >> 1, u: COLUMNS >> 1, // viewpoint: row and column of the grid, whole or between
-  focus: page.focus.start, // disparity that stands still, pixels of the frame a view
+  focus: page.focus.start, // disparity that is sharp between views and through an aperture, pixels of the frame a view
   aperture: 0, // how many views on either side count fully
   zoom: 0, // screen (CSS) pixels a pixel of the frame; 0 fits the picture into its place
   x: FRAME_WIDTH / 2, y: FRAME_HEIGHT / 2, // what is in the middle of the place

@@ -1,11 +1,8 @@
-"""What figures are of: the results of several methods beside the truth, and which part of them is shown."""
+"""Which part of light fields side by side a figure shows, and that part of all of them, read and aligned."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,79 +10,15 @@ from scipy.ndimage import uniform_filter
 
 from sharpfield import color
 from sharpfield.errors import InputError, OptionError
-from sharpfield.io import ReadOptions, open_views
-from sharpfield.io.source import assemble
 from sharpfield.lightfield import LightField
 from sharpfield.metrics import psnr
+from sharpfield.sidebyside import Subject, aligned
+from sharpfield.sidebyside.subject import index_of
 
 BORDER = 15  # pixels left out of the PSNR in labels, as in the paper
 MOST_WINDOWS = 4
 
 Window = tuple[slice, slice]  # rows and columns of pixels, at high resolution
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """A light field with its label: given, or a path of which only the views that are shown are read.
-
-    Parameters
-    ----------
-    label
-        What stands under it.
-    source
-        The light field, or where it is.
-    reading
-        How to read it: arguments of `sharpfield.read`.
-    """
-
-    label: str
-    source: LightField | Path
-    reading: Mapping[str, Any] = field(default_factory=dict)
-
-    def row(self, v: int | None) -> tuple[LightField, int]:
-        """Return one row of views, the last when None, and which it is."""
-        if isinstance(self.source, LightField):
-            at = _index(v, self.source.grid[0], "v")
-            return self.source.select(slice(at, at + 1), slice(None)), at
-        given = dict(self.reading)
-        form = given.pop("format", None)
-        options = ReadOptions(**given)
-        with open_views(self.source, options, format=form) as source:
-            if options.views is not None:
-                whole = assemble(source, options)
-                return replace(self, source=whole).row(v)
-            rows, columns = source.grid[::-1] if options.transpose else source.grid
-            at = _index(v, rows, "v")
-            return assemble(source, replace(options, views=f"{at}:{at + 1},0:{columns}")), at
-
-    def all(self) -> LightField:
-        """Return all views."""
-        if isinstance(self.source, LightField):
-            return self.source
-        given = dict(self.reading)
-        form = given.pop("format", None)
-        with open_views(self.source, ReadOptions(**given), format=form) as source:
-            return assemble(source, ReadOptions(**given))
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """What figures are of: the results of several methods, and the truth and the low resolution where they are there.
-
-    Parameters
-    ----------
-    name
-        What the files are called.
-    results
-        The methods' results, in the order in which they are shown.
-    truth, low
-        The original and what the methods were given.
-    """
-
-    name: str
-    results: Sequence[Shown]
-    truth: Shown | None = None
-    low: Shown | None = None
 
 
 @dataclass(frozen=True)
@@ -102,12 +35,15 @@ class Choice:
         The line of pixels of the epipolar images; through the middle of the first detail when None.
     gain
         Error maps end at 1 / gain.
+    resample
+        Show light fields of other sizes, too: resized.
     """
 
     view: tuple[int, int] | None = None
     windows: tuple[Window, ...] = ()
     row: int | None = None
     gain: float = 10.0
+    resample: bool = False
 
     def __post_init__(self) -> None:
         if not self.gain > 0:
@@ -156,24 +92,29 @@ def load(subject: Subject, choice: Choice) -> Loaded:
         raise InputError(f"{subject.name}: there is no result to show")
     v, u = choice.view or (None, None)
     first, at = subject.results[0].row(v)
-    u = _index(u, first.grid[1], "u")
-    results = {subject.results[0].label: first}
-    for shown in subject.results[1:]:
-        results[shown.label] = shown.row(at)[0]
-    truth = None if subject.truth is None else subject.truth.row(at)[0]
-    low = None if subject.low is None else subject.low.row(at)[0]
-    for label, lf in {**results, **({} if truth is None else {"the truth": truth})}.items():
-        if (lf.grid, lf.size, lf.channels) != (first.grid, first.size, first.channels):
+    u = index_of(u, first.grid[1], "u")
+    others = [shown for shown in (*subject.results[1:], subject.truth, subject.low) if shown is not None]
+    rows = [
+        _named(subject.results[0].label, first),
+        *(_named(each.label, each.row(at)[0]) for each in others),
+    ]
+    for row in rows[1:]:
+        if row.grid != first.grid:
             raise InputError(
-                f"{label} has rows of {lf.grid[1]} views of {lf.size[1]}x{lf.size[0]} with {lf.channels} channels, "
-                f"{subject.results[0].label} of {first.grid[1]} views of {first.size[1]}x{first.size[0]} with "
-                f"{first.channels}; show results of one light field"
+                f"{row.name} has rows of {row.grid[1]} views, {rows[0].name} of {first.grid[1]}; show results of one "
+                "light field, and the one that the methods were given"
             )
-    if low is not None and low.grid != first.grid:
-        raise InputError(
-            f"the low resolution has rows of {low.grid[1]} views, the results of {first.grid[1]}; "
-            "give the light field that the methods were given"
-        )
+    rows = aligned(rows, resample=choice.resample)
+    first = rows[0]
+    low = rows.pop() if subject.low is not None else None
+    for row in rows:
+        if (row.size, row.channels) != (first.size, first.channels):
+            raise InputError(
+                f"{row.name} has views of {row.size[1]}x{row.size[0]} with {row.channels} channels, {first.name} of "
+                f"{first.size[1]}x{first.size[0]} with {first.channels}; show results of one light field"
+            )
+    truth = rows.pop() if subject.truth is not None else None
+    results = dict(zip([shown.label for shown in subject.results], rows, strict=True))
     for y, x in choice.windows:
         if y.stop > first.size[0] or x.stop > first.size[1]:
             raise OptionError(
@@ -181,6 +122,10 @@ def load(subject: Subject, choice: Choice) -> Loaded:
                 f"{first.size[0]} rows and {first.size[1]} columns"
             )
     return Loaded(at, u, results, truth, low)
+
+
+def _named(label: str, lf: LightField) -> LightField:
+    return lf.with_views(lf.views, name=label)
 
 
 def best_windows(loaded: Loaded, count: int = 2) -> tuple[Window, ...]:
@@ -203,12 +148,3 @@ def best_windows(loaded: Loaded, count: int = 2) -> tuple[Window, ...]:
         found.append((slice(int(y) - half, int(y) - half + side), slice(int(x) - half, int(x) - half + side)))
         inside[max(y - side, 0) : y + side, max(x - side, 0) : x + side] = -1
     return tuple(found)
-
-
-def _index(value: int | None, count: int, name: str) -> int:
-    """Return which of the rows or columns of views is meant, the last when None."""
-    if value is None:
-        return count - 1
-    if not 0 <= value < count:
-        raise OptionError(f"{name} must be from 0 to {count - 1}, not {value}")
-    return value

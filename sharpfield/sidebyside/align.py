@@ -53,7 +53,7 @@ def aligned(fields: Sequence[LightField], *, resample: bool = False) -> list[Lig
     check_grids([lf.name for lf in fields], [lf.grid for lf in fields])
     frame = max((lf.size for lf in fields), key=lambda size: size[0] * size[1])
     largest = next(lf for lf in fields if lf.size == frame)
-    factors = [_factor(lf.size, frame) for lf in fields]
+    factors = [factor_between(lf.size, frame) for lf in fields]
     for index, (lf, factor) in enumerate(zip(fields, factors, strict=True)):
         if factor is None and not resample:
             raise InputError(
@@ -102,7 +102,7 @@ def _window(sizes: Sequence[Size], factors: Sequence[int]) -> list[Size]:
     return [(height // factor, width // factor) for factor in factors]
 
 
-def _factor(size: Size, frame: Size) -> int | None:
+def factor_between(size: Size, frame: Size) -> int | None:
     """Return how many times larger the frame is, its last rows or columns left out, or None."""
     fitting = {}
     for factor in range(1, LARGEST_FACTOR + 1):
