@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +101,32 @@ class Samples:
         step = self.placement.step(seen_from, view)
         offset = self.factor * self.placement.offset(seen_from, view)
         return np.float32(step[0]), np.float32(step[1]), np.float32(offset[0]), np.float32(offset[1])
+
+    def range(self, view: int) -> tuple[float, float]:
+        """Return the least and the largest disparity of the samples of a view."""
+        return self._ranges[view]
+
+    @cached_property
+    def _ranges(self) -> list[tuple[float, float]]:
+        return [(float(plane.min()), float(plane.max())) for plane in self.disparity]
+
+    def window(
+        self, view: int, step: tuple[np.float32, ...], start: tuple[np.float32, ...], size: tuple[int, int]
+    ) -> NDArray[np.int64]:
+        """Return the rectangle (top, bottom, left, right) of samples of a view that may land in a block of that size.
+
+        Parameters
+        ----------
+        step, start
+            Sample (y, x) of disparity d lands at factor (y, x) + start + d step of the block.
+        """
+        edges = []
+        for moves, first, length, side in zip(step, start, size, self.low.shape[1:], strict=True):
+            reach = [float(moves) * d for d in self.range(view)]
+            low = (-float(first) - max(reach)) / self.factor
+            high = (length - float(first) - min(reach)) / self.factor
+            edges += [min(max(math.floor(low), 0), side), min(max(math.ceil(high) + 1, 0), side)]
+        return np.array(edges)
 
     def residual(self, seen: Plane, seen_from: int, view: int) -> Plane:
         """Return (S B u)(where samples land) - samples, for what the camera sees of u at every pixel."""

@@ -15,7 +15,7 @@ inlined = njit(nogil=True, inline="always")
 
 PHASES = 1024
 STENCIL = 25  # pairs of pixels that one cubic sample looks at: half of 7 x 7, and the middle
-CELL = 28  # floats a pixel while the stencil is summed: 7 columns of 4 rows down
+CELL = 28  # floats a pixel while the stencil is summed: 7 columns of it and of each of three rows below
 
 
 def cubic_phases():
@@ -168,42 +168,54 @@ def sample_weights(
 
 @compiled
 def add_samples(
-    samples, disparity, weight, step_y, step_x, from_y, from_x, factor, phases, cells, right_side
+    samples, disparity, weight, step_y, step_x, from_y, from_x, factor, phases, window, cells, right_side
 ):
     """Add the normal equations of the samples of a view: products of cubic weights, pixel by pixel.
 
-    `cells` (Y, X, 28): at (y, x), 7 k + 3 + m stands for the pair of (y, x) and (y + k, x + m), k from 0 to 3.
+    Those of the samples top..bottom, left..right (`window`) that land in the block `right_side` (Y, X). `cells`
+    (Y X 28): at (y, x), 7 k + 3 + m stands for the pair of (y, x) and (y + k, x + m), k from 0 to 3; m >= 0 if k is 0.
     """
-    height, width = samples.shape
     rows, columns = right_side.shape
     wy, wx = np.empty(4, np.float32), np.empty(4, np.float32)
-    for y in range(height):
-        for x in range(width):
+    sums = right_side.reshape(rows * columns)
+    # unsigned, as negative indices cost time
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    for y in range(window[0], window[1]):
+        for x in range(window[2], window[3]):
             w = weight[y, x]
             if w <= np.float32(1e-4):
                 continue
             d = disparity[y, x]
-            top = cubic_taps(np.float32(factor * y) + from_y + d * step_y, rows, phases, wy)
-            left = cubic_taps(np.float32(factor * x) + from_x + d * step_x, columns, phases, wx)
+            at_y = np.float32(factor * y) + from_y + d * step_y
+            at_x = np.float32(factor * x) + from_x + d * step_x
+            if at_y < -0.01 or at_x < -0.01 or at_y > rows - 0.99 or at_x > columns - 0.99:
+                continue
+            top = cubic_taps(at_y, rows, phases, wy)
+            left = cubic_taps(at_x, columns, phases, wx)
             wx0, wx1, wx2, wx3 = wx[0], wx[1], wx[2], wx[3]
             value = w * samples[y, x]
             for i in range(4):
-                line = right_side[top + i]
+                pixel = np.uint64((top + i) * columns + left)
                 along = value * wy[i]
-                line[left] += along * wx0
-                line[left + 1] += along * wx1
-                line[left + 2] += along * wx2
-                line[left + 3] += along * wx3
-                for k in range(4 - i):
+                sums[pixel] += along * wx0
+                sums[pixel + one] += along * wx1
+                sums[pixel + two] += along * wx2
+                sums[pixel + three] += along * wx3
+                both = w * wy[i] * wy[i]
+                for j in range(4):
+                    product = both * wx[j]
+                    cell = np.uint64(CELL) * (pixel + np.uint64(j)) + three
+                    for m in range(j, 4):
+                        cells[cell + np.uint64(m - j)] += product * wx[m]
+                for k in range(1, 4 - i):
                     both = w * wy[i] * wy[i + k]
                     for j in range(4):
-                        cell = cells[top + i, left + j]
                         product = both * wx[j]
-                        first = 7 * k + 3 - j
-                        cell[first] += product * wx0
-                        cell[first + 1] += product * wx1
-                        cell[first + 2] += product * wx2
-                        cell[first + 3] += product * wx3
+                        cell = np.uint64(CELL) * (pixel + np.uint64(j)) + np.uint64(7 * k + 3 - j)
+                        cells[cell] += product * wx0
+                        cells[cell + one] += product * wx1
+                        cells[cell + two] += product * wx2
+                        cells[cell + three] += product * wx3
 
 
 @compiled
@@ -214,14 +226,11 @@ def stencil_planes(cells, stencil):
     """
     height, width = stencil.shape[1:]
     for y in range(height):
-        for k in range(4):
-            stencil_row = stencil[k, y]
+        for plane in range(STENCIL):
+            row = stencil[plane, y]
+            first = np.uint64(CELL * width * y + plane + 3)
             for x in range(width):
-                stencil_row[x] = cells[y, x, 3 + k]
-        for k in range(7, CELL):
-            stencil_row = stencil[k - 3, y]
-            for x in range(width):
-                stencil_row[x] = cells[y, x, k]
+                row[x] = cells[first + np.uint64(CELL) * np.uint64(x)]
 
 
 @compiled

@@ -12,13 +12,12 @@ from sharpfield.interpolate import interpolate
 from sharpfield.observe import Camera
 from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, part, silent
-from sharpfield.resample import SeparableMap
 from sharpfield.sharp import kernels
 from sharpfield.sharp.calibrate import Placement, calibrate
 from sharpfield.sharp.confidence import Confidence, Samples, noise_of
 from sharpfield.sharp.disparity import blurred, moved, sweep
-from sharpfield.sharp.params import AT_ONCE, SharpParams
-from sharpfield.sharp.problem import Prior, normal_equations, problem_at
+from sharpfield.sharp.params import SharpParams
+from sharpfield.sharp.problem import Prior, blocks, normal_equations, problem_at
 from sharpfield.solver import conjugate_gradient
 
 Views = NDArray[np.float32]
@@ -76,7 +75,7 @@ def run(
         if stage:
             samples = refined(samples, seen, confidence, workers)
         begin, end = (1 - (1 - _SWEEPING) * (options.stages - n) / options.stages for n in (stage, stage + 1))
-        _improve(u, samples, seen, blur, prior, confidence, options, workers, part(progress, begin, end))
+        _improve(u, samples, seen, camera, prior, confidence, options, workers, part(progress, begin, end))
     progress(Progress("solved", 1))
     return u.reshape(*low.shape[:2], *u.shape[1:])
 
@@ -110,7 +109,7 @@ def _improve(
     u: Views,
     samples: Samples,
     seen: Views,
-    blur: SeparableMap,
+    camera: Camera,
     prior: Prior,
     confidence: Confidence,
     options: SharpParams,
@@ -118,23 +117,36 @@ def _improve(
     progress: ProgressCallback,
 ) -> None:
     """Solve every view anew from the samples of all, weighed by how well they fit the estimate u; into u."""
+    parts = blocks((u.shape[1], u.shape[2]), camera)
+    blurs = {block.size: camera.dense_map(block.size) for block in parts}
     done = count(1)
 
+    def weights_for(view: int) -> dict[int, Views]:
+        weights = {view: np.ones(samples.low.shape[1:], np.float32)}
+        for other in samples.placement.nearest(view, options.neighbours)[1:]:
+            residual = samples.residual(seen[view], view, other)
+            weights[other] = samples.weight(residual, view, other, confidence)
+        return weights
+
     def one(view: int) -> None:
-        stencil, spread = normal_equations(samples, seen[view], view, options.neighbours, confidence)
-        right_side = blur.adjoint(spread)[np.newaxis]
-        x = u[view][np.newaxis]
-        for _ in range(options.rounds):
-            problem = problem_at(x[0], stencil, blur, prior)
-            x = conjugate_gradient(
-                lambda image, out: problem.apply(image[0], out[0]),  # noqa: B023
-                right_side,
-                x,
-                tolerance=options.cg_tolerance,
-                iterations=options.cg_iterations,
-            ).x
-        np.clip(x[0], 0, 1, out=u[view])  # no other view is solved from u itself, only from `seen`
+        weights = weights_for(view)
+        solved = np.empty_like(u[view])
+        for block in parts:
+            stencil, spread = normal_equations(samples, weights, view, block)
+            blur = blurs[block.size]
+            right_side = blur.adjoint(spread)[np.newaxis]
+            x = np.ascontiguousarray(u[view][block.place])[np.newaxis]
+            for _ in range(options.rounds):
+                problem = problem_at(x[0], stencil, blur, prior)
+                x = conjugate_gradient(
+                    lambda image, out: problem.apply(image[0], out[0]),  # noqa: B023
+                    right_side,
+                    x,
+                    tolerance=options.cg_tolerance,
+                    iterations=options.cg_iterations,
+                ).x
+            solved[block.kept] = x[0][block.inner]
+        np.clip(solved, 0, 1, out=u[view])  # no other view is solved from u itself, only from `seen`
         progress(Progress("solving views", next(done) / len(u)))
 
-    for start in range(0, len(u), AT_ONCE):
-        workers.map(one, range(start, min(start + AT_ONCE, len(u))))
+    workers.map(one, range(len(u)))

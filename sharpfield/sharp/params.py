@@ -8,13 +8,9 @@ from typing import Any
 from sharpfield.contract import Need
 from sharpfield.errors import InputError, OptionError
 
-# views that are solved at a time, at most: what bounds memory on machines of many processors
-AT_ONCE = 8
-
 _LEAST_SIDE = 8
-# while a view is solved: cells (28), stencil (25), weights of differences (6), eight vectors of its size
-_BYTES_A_VIEW = 4 * (28 + 25 + 6 + 8)
-# result and estimate of all views; at low resolution, of a quarter of the pixels at most, a dozen maps
+# estimate of all views and what the camera sees of it; at low resolution, of a quarter of the pixels at most, maps
+# of the sweep (six) and of the samples (five). What a view takes that is being solved hardly grows with the views.
 _BYTES_A_PIXEL = 4 * 2 + 12
 
 
@@ -68,9 +64,9 @@ class SharpParams:
     """
 
     disparity: tuple[int, int] = _option((-6, 6), "search window LO:HI between adjacent views, HR pixels")
-    stages: int = _option(3, "times that weights, disparities and views are made anew")
-    first_residual: float = _option(0.03, "residual at which a sample counts half, first stage")
-    last_residual: float = _option(0.01, "residual at which a sample counts half, last stage")
+    stages: int = _option(4, "times that weights, disparities and views are made anew")
+    first_residual: float = _option(0.04, "residual at which a sample counts half, first stage")
+    last_residual: float = _option(0.008, "residual at which a sample counts half, last stage")
     rounds: int = _option(2, "times that the prior's weights are made anew in a stage")
     bend_weight: float = _option(0.02, "weight of second differences")
     bend_knee: float = _option(0.03, "second difference beyond which there is an edge")
@@ -79,13 +75,13 @@ class SharpParams:
     noise: float = _option(-1.0, "standard deviation of the views' noise (1 is white); negative: measured")
     agreement: float = _option(0.2, "difference of disparities at which a sample counts half, HR pixels")
     distance: float = _option(0.0625, "how fast views count less with their distance on the grid")
-    neighbours: int = _option(24, "how many other views, the nearest, tell about a view")
+    neighbours: int = _option(16, "how many other views, the nearest, tell about a view")
     calibrate: bool = _option(True, "measure small translations of single views")
     sweep_step: float = _option(0.05, "step of the sweep over disparities, LR pixels")
     sweep_blur: float = _option(0.8, "blur of the views before they are compared, LR pixels")
     sweep_limit: float = _option(0.05, "largest difference of light that counts in a comparison")
     cg_tolerance: float = _option(1e-5, "relative residual at which conjugate gradient stops")
-    cg_iterations: int = _option(10, "conjugate gradient steps a round, at most")
+    cg_iterations: int = _option(6, "conjugate gradient steps a round, at most")
 
     def __post_init__(self) -> None:
         low, high = self.disparity
@@ -125,5 +121,6 @@ def plan(params: SharpParams, grid: tuple[int, int], size_hr: tuple[int, int]) -
         )
     reach = max(abs(bound) for bound in params.disparity)
     farthest = reach * min(4, max(grid) - 1)
-    bytes_per_pixel = _BYTES_A_PIXEL + min(AT_ONCE, views) * _BYTES_A_VIEW / views
-    return Need(params, halo=farthest + 24, bytes_per_pixel=bytes_per_pixel)
+    # weights of the samples that tell about a view: for as many views as there are threads, eight at most, say
+    weights = 8 * (min(params.neighbours, views - 1) + 1) / views
+    return Need(params, halo=farthest + 24, bytes_per_pixel=_BYTES_A_PIXEL + weights)

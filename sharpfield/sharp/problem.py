@@ -6,18 +6,23 @@ within 7 x 7 for every camera; the prior's W are those of the estimate at hand (
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfield.observe import Camera
 from sharpfield.resample import SeparableMap
 from sharpfield.sharp import kernels
-from sharpfield.sharp.confidence import Confidence, Samples
+from sharpfield.sharp.confidence import Samples
 from sharpfield.sharp.params import SharpParams
 
 Plane = NDArray[np.float32]
 
+_SIDE = 224  # of a block, about
+_HALO = 12  # around it, besides what the camera looks at
 _DIAGONAL = 0.1  # weight of second differences along diagonals, as a part of that along rows and columns
 
 
@@ -90,36 +95,99 @@ class Problem:
             kernels.add_slopes(u, self.slopes, self.prior.slope, out)
 
 
+@dataclass(frozen=True)
+class Block:
+    """A part of a high-resolution view that is solved at a time, with its surroundings; what is kept of it.
+
+    A view is solved in parts so that the stencil of a part stays in the cache: conjugate gradient reads all of it in
+    every step.
+
+    Parameters
+    ----------
+    rows, columns
+        Of the view: first, last + 1.
+    inner_rows, inner_columns
+        What is kept, of the view.
+    """
+
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    inner_rows: tuple[int, int]
+    inner_columns: tuple[int, int]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.rows[1] - self.rows[0], self.columns[1] - self.columns[0]
+
+    @property
+    def place(self) -> tuple[slice, slice]:
+        """The part in the view."""
+        return slice(*self.rows), slice(*self.columns)
+
+    @property
+    def kept(self) -> tuple[slice, slice]:
+        """What is kept, in the view."""
+        return slice(*self.inner_rows), slice(*self.inner_columns)
+
+    @property
+    def inner(self) -> tuple[slice, slice]:
+        """What is kept, in the part."""
+        top, left = self.rows[0], self.columns[0]
+        return (
+            slice(self.inner_rows[0] - top, self.inner_rows[1] - top),
+            slice(self.inner_columns[0] - left, self.inner_columns[1] - left),
+        )
+
+
+def blocks(size: tuple[int, int], camera: Camera) -> list[Block]:
+    """Return the blocks of a view of that size, row by row."""
+    halo = _HALO + int(np.abs(camera.window()[0]).max())
+    rows, columns = (_spans(length, halo) for length in size)
+    return [Block(row, column, y, x) for row, y in rows for column, x in columns]
+
+
+def _spans(length: int, halo: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    count = max(round(length / _SIDE), 1)
+    edges = [round(n * length / count) for n in range(count + 1)]
+    return [
+        ((max(start - halo, 0), min(stop + halo, length)), (start, stop)) for start, stop in pairwise(edges)
+    ]
+
+
 def normal_equations(
-    samples: Samples, seen: Plane, view: int, neighbours: int, confidence: Confidence
+    samples: Samples, weights: Mapping[int, Plane], view: int, block: Block
 ) -> tuple[NDArray[np.float32], Plane]:
-    """Return N (25, y, x) and Mᵀ W v of one view, from the samples of the view itself and of the nearest others.
+    """Return N (25, y, x) and Mᵀ W v of a block of one view.
 
     Parameters
     ----------
     samples
         Of all views.
-    seen
-        What the camera sees of the view's estimate at every pixel.
+    weights
+        How much the samples of the view itself and of others may say about it.
     """
-    cells = np.zeros((*seen.shape, kernels.CELL), np.float32)
-    right_side = np.zeros_like(seen)
-    for other in samples.placement.nearest(view, neighbours):
-        if other == view:
-            weight = np.ones(samples.low.shape[1:], np.float32)
-        else:
-            weight = samples.weight(samples.residual(seen, view, other), view, other, confidence)
+    height, width = block.size
+    cells = np.zeros(height * width * kernels.CELL, np.float32)
+    right_side = np.zeros(block.size, np.float32)
+    for other, weight in weights.items():
+        step_y, step_x, from_y, from_x = samples.way(view, other)
+        from_y, from_x = from_y - np.float32(block.rows[0]), from_x - np.float32(block.columns[0])
         kernels.add_samples(
             samples.low[other],
             samples.disparity[other],
             weight,
-            *samples.way(view, other),
+            step_y,
+            step_x,
+            from_y,
+            from_x,
             samples.factor,
             kernels.PHASE_WEIGHTS,
+            samples.window(other, (step_y, step_x), (from_y, from_x), block.size),
             cells,
             right_side,
         )
-    stencil = np.empty((kernels.STENCIL, *seen.shape), np.float32)
+    stencil = np.empty((kernels.STENCIL, *block.size), np.float32)
     kernels.stencil_planes(cells, stencil)
     return stencil, right_side
 
