@@ -1,0 +1,170 @@
+"""The whole of `mitra`: the disparity of every patch, its estimate under that disparity's prior, the average."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfield.methods.mitra import kernels
+from sharpfield.methods.mitra.params import MitraParams
+from sharpfield.methods.mitra.prior import DisparityPrior, PatchShape
+from sharpfield.methods.mitra.store import subspaces
+from sharpfield.observe import Camera
+from sharpfield.parallel import Workers
+from sharpfield.progress import Progress, ProgressCallback, part
+
+Planes = NDArray[np.float32]
+
+_PRIORS = 0.05  # part of the time that the priors take, about
+_CHOOSING = 0.5  # of a window of views
+_BATCH = 1024  # patches at a time
+
+
+def run(
+    low: NDArray[np.float32],
+    camera: Camera,
+    options: MitraParams,
+    workers: Workers,
+    progress: ProgressCallback,
+) -> NDArray[np.float32]:
+    """Raise luma (v, u, y, x) in [0, 1] to `camera.factor` times its size, patch by patch of all views."""
+    size = low.shape[2:]
+    # a view that is smaller than a patch is made as large
+    missing = [(0, max(options.patch - n, 0)) for n in size]
+    low = np.pad(np.asarray(low, np.float32), [(0, 0), (0, 0), *missing], mode="edge")
+    a = camera.factor
+    rows, columns = low.shape[:2]
+    views = min(rows, options.window), min(columns, options.window)
+    shape = PatchShape(views, options.patch, camera)
+    disparities = candidates(options)
+    bases = _padded(
+        subspaces(
+            shape, disparities, rank_for(options, shape), workers, part(progress, 0, _PRIORS)
+        ),
+        1,
+        2,
+    )
+    bases = _padded(bases, 2, 4)
+    high = np.zeros((rows, columns, low.shape[2] * a, low.shape[3] * a), np.float32)
+    weight = np.zeros(low.shape, np.float32)
+    windows = [(v, u) for v in starts(rows, views[0]) for u in starts(columns, views[1])]
+    for number, (v, u) in enumerate(windows):
+        begin, end = ((1 - _PRIORS) * n / len(windows) + _PRIORS for n in (number, number + 1))
+        told = part(progress, begin, end)
+        place = np.s_[v : v + views[0], u : u + views[1]]
+        seen = np.ascontiguousarray(low[place])
+        patches = choose(seen, bases, options, workers, part(told, 0, _CHOOSING))
+        _estimate(
+            seen, patches, disparities, shape, options, workers, part(told, _CHOOSING, 1), high[place], weight[place]
+        )
+
+    def average(place: tuple[int, ...]) -> None:
+        high[place] /= weight[place].repeat(a, axis=0).repeat(a, axis=1)
+
+    workers.map(average, np.ndindex(rows, columns))
+    return np.ascontiguousarray(high[:, :, : size[0] * a, : size[1] * a])
+
+
+def candidates(options: MitraParams) -> list[float]:
+    """Return the disparities that have a prior, the small ones first: of equally good ones the first is taken."""
+    low, high = options.disparity
+    steps = max(1, round((high - low) / options.step))
+    return sorted(np.round(np.linspace(low, high, steps + 1), 6).tolist(), key=lambda d: (abs(d), d))
+
+
+def rank_for(options: MitraParams, shape: PatchShape) -> int:
+    """Return the dimensions of a subspace: fewer than there are samples."""
+    return min(options.rank, shape.samples // 2)
+
+
+def starts(length: int, window: int, stride: int | None = None) -> list[int]:
+    """Return where windows begin that cover a length; those of views share two of them with the next, or more."""
+    if stride is None:
+        number = -(-(length - window) // max(window - 2, 1))
+        return [round(i * (length - window) / number) for i in range(number + 1)] if number else [0]
+    return sorted({*range(0, length - window, stride), length - window})
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """Where patches begin in the low resolution, and which of the disparities each has."""
+
+    y: NDArray[np.int64]
+    x: NDArray[np.int64]
+    disparity: NDArray[np.int64]
+
+
+def choose(
+    low: Planes, bases: Planes, options: MitraParams, workers: Workers, progress: ProgressCallback
+) -> Patches:
+    """Return the patches of views (v, u, y, x), each with the disparity whose subspace explains it best."""
+    side, stride = options.patch, options.stride
+    at_y, at_x = (np.array(starts(n, side, stride)) for n in low.shape[2:])
+    y, x = (np.ascontiguousarray(each.ravel()) for each in np.meshgrid(at_y, at_x, indexing="ij"))
+    best = np.empty(y.size, np.int64)
+    batches = list(_batches(np.arange(y.size)))
+    done = count(1)
+
+    def one(batch: NDArray[np.int64]) -> None:
+        columns = np.empty((bases.shape[2], batch.size), np.float32)
+        mean, energy = np.empty((2, batch.size), np.float32)
+        kernels.gather(low, y[batch], x[batch], side, columns, mean)
+        kernels.explain_best(bases, columns, batch.size, best[batch[0] : batch[-1] + 1], energy)
+        progress(Progress("choosing disparities", next(done) / len(batches)))
+
+    workers.map(one, batches)
+    return Patches(y, x, best)
+
+
+def _estimate(
+    low: Planes,
+    patches: Patches,
+    disparities: list[float],
+    shape: PatchShape,
+    options: MitraParams,
+    workers: Workers,
+    progress: ProgressCallback,
+    high: Planes,
+    weight: Planes,
+) -> None:
+    """Add the estimates of all patches to `high`, and how much was added to `weight`."""
+    a = shape.camera.factor
+    done = 0
+    places = list(np.ndindex(*shape.views))
+    for number, disparity in enumerate(disparities):
+        chosen = np.flatnonzero(patches.disparity == number)
+        if not chosen.size:
+            continue
+        # one matrix at a time: all of them would fill the memory at large factors
+        matrix = _padded(DisparityPrior(shape, disparity).estimator(options.noise), 2, 4)
+        for batch in _batches(chosen):
+            y, x = patches.y[batch], patches.x[batch]
+            columns = np.empty((matrix.shape[2], batch.size), np.float32)
+            mean, each = np.empty(batch.size, np.float32), np.ones(batch.size, np.float32)
+            kernels.gather(low, y, x, shape.side, columns, mean)
+
+            def one(place: tuple[int, ...]) -> None:
+                view = matrix[place[0] * shape.views[1] + place[1]]
+                kernels.add_estimates(
+                    view, columns, mean, each, y * a, x * a, shape.side * a, high[place]
+                )
+                kernels.add_weights(each, y, x, shape.side, weight[place])
+
+            workers.map(one, places)
+            done += batch.size
+            progress(Progress("estimating patches", done / patches.y.size))
+
+
+def _batches(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    for start in range(0, numbers.size, _BATCH):
+        yield numbers[start : start + _BATCH]
+
+
+def _padded(values: Planes, axis: int, multiple: int) -> Planes:
+    """Return an array whose length along an axis is a multiple, filled up with 0: so the kernels want it."""
+    widths = [(0, -values.shape[axis] % multiple if n == axis else 0) for n in range(values.ndim)]
+    return np.ascontiguousarray(np.pad(values, widths))
