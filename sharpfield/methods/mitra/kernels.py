@@ -13,7 +13,6 @@ from numba import njit
 compiled = njit(nogil=True, cache=True)
 # products may be fused with sums: once rounded instead of twice, in the same order for every column
 fused = njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
-inlined = njit(nogil=True, inline="always")
 
 _COLUMNS = 128  # columns at a time
 
@@ -95,10 +94,10 @@ def explain_best(subspaces, columns, number, best, energy):
 
 
 @fused
-def add_estimates(matrix, columns, mean, weight, y, x, side, high):
-    """Add matrix @ columns + mean, weighted, to the patches of `side` pixels that begin at y[i], x[i] of `high`.
+def add_estimates(matrix, columns, mean, y, x, side, high):
+    """Add matrix @ columns + mean to the patches of `side` pixels that begin at y[i], x[i] of `high`.
 
-    A row of the matrix is a pixel of the patch; their number is even if `side` is, else the last row goes alone.
+    A row of the matrix is a pixel of the patch.
     """
     number = y.shape[0]
     first, second = np.empty(_COLUMNS, np.float32), np.empty(_COLUMNS, np.float32)
@@ -108,18 +107,7 @@ def add_estimates(matrix, columns, mean, weight, y, x, side, high):
             other = min(k + 1, matrix.shape[0] - 1)
             two_rows(matrix[k], matrix[other], columns, begin, end, first, second)
             for i in range(begin, end):
-                high[y[i] + k // side, x[i] + k % side] += weight[i] * (first[i - begin] + mean[i])
+                high[y[i] + k // side, x[i] + k % side] += first[i - begin] + mean[i]
             if other > k:
                 for i in range(begin, end):
-                    high[y[i] + other // side, x[i] + other % side] += weight[i] * (
-                        second[i - begin] + mean[i]
-                    )
-
-
-@compiled
-def add_weights(weight, y, x, side, total):
-    """Add the weights of patches of `side` pixels that begin at y[i], x[i]."""
-    for i in range(y.shape[0]):
-        for dy in range(side):
-            for dx in range(side):
-                total[y[i] + dy, x[i] + dx] += weight[i]
+                    high[y[i] + other // side, x[i] + other % side] += second[i - begin] + mean[i]

@@ -41,29 +41,32 @@ def run(
     views = min(rows, options.window), min(columns, options.window)
     shape = PatchShape(views, options.patch, camera)
     disparities = candidates(options)
-    bases = _padded(
-        subspaces(
-            shape, disparities, rank_for(options, shape), workers, part(progress, 0, _PRIORS)
-        ),
-        1,
-        2,
-    )
-    bases = _padded(bases, 2, 4)
+    told = part(progress, 0, _PRIORS)
+    bases = subspaces(shape, disparities, min(options.rank, shape.samples // 2), workers, told)
+    bases = padded(padded(bases, 1, 2), 2, 4)
+    priors = [DisparityPrior(shape, disparity) for disparity in disparities]
     high = np.zeros((rows, columns, low.shape[2] * a, low.shape[3] * a), np.float32)
-    weight = np.zeros(low.shape, np.float32)
     windows = [(v, u) for v in starts(rows, views[0]) for u in starts(columns, views[1])]
     for number, (v, u) in enumerate(windows):
-        begin, end = ((1 - _PRIORS) * n / len(windows) + _PRIORS for n in (number, number + 1))
+        begin, end = (_PRIORS + (1 - _PRIORS) * n / len(windows) for n in (number, number + 1))
         told = part(progress, begin, end)
         place = np.s_[v : v + views[0], u : u + views[1]]
         seen = np.ascontiguousarray(low[place])
         patches = choose(seen, bases, options, workers, part(told, 0, _CHOOSING))
-        _estimate(
-            seen, patches, disparities, shape, options, workers, part(told, _CHOOSING, 1), high[place], weight[place]
+        _estimate(seen, patches, priors, options.noise, workers, part(told, _CHOOSING, 1), high[place])
+    counts = [
+        coverage(n, starts(n, side, stride), side)
+        for n, side, stride in zip(
+            low.shape,
+            (*views, options.patch, options.patch),
+            (None, None, options.stride, options.stride),
+            strict=True,
         )
+    ]
 
     def average(place: tuple[int, ...]) -> None:
-        high[place] /= weight[place].repeat(a, axis=0).repeat(a, axis=1)
+        y, x = (each.repeat(a) for each in counts[2:])
+        high[place] /= (counts[0][place[0]] * counts[1][place[1]] * y)[:, np.newaxis] * x
 
     workers.map(average, np.ndindex(rows, columns))
     return np.ascontiguousarray(high[:, :, : size[0] * a, : size[1] * a])
@@ -76,17 +79,20 @@ def candidates(options: MitraParams) -> list[float]:
     return sorted(np.round(np.linspace(low, high, steps + 1), 6).tolist(), key=lambda d: (abs(d), d))
 
 
-def rank_for(options: MitraParams, shape: PatchShape) -> int:
-    """Return the dimensions of a subspace: fewer than there are samples."""
-    return min(options.rank, shape.samples // 2)
-
-
 def starts(length: int, window: int, stride: int | None = None) -> list[int]:
     """Return where windows begin that cover a length; those of views share two of them with the next, or more."""
     if stride is None:
         number = -(-(length - window) // max(window - 2, 1))
         return [round(i * (length - window) / number) for i in range(number + 1)] if number else [0]
     return sorted({*range(0, length - window, stride), length - window})
+
+
+def coverage(length: int, begins: list[int], window: int) -> NDArray[np.float32]:
+    """Return in how many windows each place is."""
+    counts = np.zeros(length, np.float32)
+    for begin in begins:
+        counts[begin : begin + window] += 1
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +116,8 @@ def choose(
     done = count(1)
 
     def one(batch: NDArray[np.int64]) -> None:
-        columns = np.empty((bases.shape[2], batch.size), np.float32)
-        mean, energy = np.empty((2, batch.size), np.float32)
-        kernels.gather(low, y[batch], x[batch], side, columns, mean)
+        columns, energy = _columns(low, y[batch], x[batch], side, bases.shape[2])
+        # the energy of what a subspace leaves is that of the patch without that of its projection
         kernels.explain_best(bases, columns, batch.size, best[batch[0] : batch[-1] + 1], energy)
         progress(Progress("choosing disparities", next(done) / len(batches)))
 
@@ -123,40 +128,54 @@ def choose(
 def _estimate(
     low: Planes,
     patches: Patches,
-    disparities: list[float],
-    shape: PatchShape,
-    options: MitraParams,
+    priors: list[DisparityPrior],
+    noise: float,
     workers: Workers,
     progress: ProgressCallback,
     high: Planes,
-    weight: Planes,
 ) -> None:
-    """Add the estimates of all patches to `high`, and how much was added to `weight`."""
-    a = shape.camera.factor
-    done = 0
-    places = list(np.ndindex(*shape.views))
-    for number, disparity in enumerate(disparities):
+    """Add the estimates of all patches to `high`."""
+    shape, done = priors[0].shape, 0
+    for number, prior in enumerate(priors):
         chosen = np.flatnonzero(patches.disparity == number)
         if not chosen.size:
             continue
         # one matrix at a time: all of them would fill the memory at large factors
-        matrix = _padded(DisparityPrior(shape, disparity).estimator(options.noise), 2, 4)
+        matrix = padded(prior.estimator(noise), 2, 4)
         for batch in _batches(chosen):
-            y, x = patches.y[batch], patches.x[batch]
-            columns = np.empty((matrix.shape[2], batch.size), np.float32)
-            mean, each = np.empty(batch.size, np.float32), np.ones(batch.size, np.float32)
-            kernels.gather(low, y, x, shape.side, columns, mean)
-
-            def one(place: tuple[int, ...]) -> None:
-                view = matrix[place[0] * shape.views[1] + place[1]]
-                kernels.add_estimates(
-                    view, columns, mean, each, y * a, x * a, shape.side * a, high[place]
-                )
-                kernels.add_weights(each, y, x, shape.side, weight[place])
-
-            workers.map(one, places)
+            _add(matrix, low, patches.y[batch], patches.x[batch], shape, workers, high)
             done += batch.size
             progress(Progress("estimating patches", done / patches.y.size))
+
+
+def _add(
+    matrix: Planes,
+    low: Planes,
+    y: NDArray[np.int64],
+    x: NDArray[np.int64],
+    shape: PatchShape,
+    workers: Workers,
+    high: Planes,
+) -> None:
+    """Add the estimates of patches of one disparity; each view is written by one task."""
+    a, columns_of_views = shape.camera.factor, shape.views[1]
+    columns, mean = _columns(low, y, x, shape.side, matrix.shape[2])
+    high_y, high_x = y * a, x * a
+
+    def one(view: int) -> None:
+        place = divmod(view, columns_of_views)
+        kernels.add_estimates(matrix[view], columns, mean, high_y, high_x, shape.side * a, high[place])
+
+    workers.map(one, range(len(matrix)))
+
+
+def _columns(
+    low: Planes, y: NDArray[np.int64], x: NDArray[np.int64], side: int, rows: int
+) -> tuple[Planes, Planes]:
+    """Return patches as columns without their mean, and their mean."""
+    columns, mean = np.empty((rows, y.size), np.float32), np.empty(y.size, np.float32)
+    kernels.gather(low, y, x, side, columns, mean)
+    return columns, mean
 
 
 def _batches(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -164,7 +183,7 @@ def _batches(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         yield numbers[start : start + _BATCH]
 
 
-def _padded(values: Planes, axis: int, multiple: int) -> Planes:
-    """Return an array whose length along an axis is a multiple, filled up with 0: so the kernels want it."""
+def padded(values: Planes, axis: int, multiple: int) -> Planes:
+    """Return an array filled up with 0 to a multiple along an axis, as the kernels want it."""
     widths = [(0, -values.shape[axis] % multiple if n == axis else 0) for n in range(values.ndim)]
     return np.ascontiguousarray(np.pad(values, widths))

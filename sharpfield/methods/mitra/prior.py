@@ -20,7 +20,7 @@ from sharpfield.observe import Camera
 Matrix = NDArray[np.float64]
 
 # the law of natural images: scales in high-resolution pixels, and how their variance grows
-SCALES = np.geomspace(0.4, 30, 12)
+SCALES = np.geomspace(0.25, 30, 12)
 GROWTH = 1.0
 WEIGHTS = SCALES**GROWTH / np.sum(SCALES**GROWTH)
 
@@ -95,12 +95,12 @@ class DisparityPrior:
 
     def samples(self) -> Matrix:
         """Return S B Σ (S B)ᵀ: the covariance of the low-resolution samples, each (v, u, y, x)."""
-        offsets, weight = self._windows
+        _, weight = self._windows
         # the difference of two samples' places of looking: the blur with itself
         both = np.convolve(weight, weight[::-1])
         reach = np.arange(both.size) - (weight.size - 1)
         y, x = (
-            axis_covariance(self._low(axis), self._low(axis), reach + 0, both).reshape(
+            axis_covariance(self._low(axis), self._low(axis), reach, both).reshape(
                 SCALES.size, count, self.shape.side, count, self.shape.side
             )
             for axis, count in enumerate(self.shape.views)
@@ -170,7 +170,7 @@ class DisparityPrior:
 def _windows(camera: Camera) -> tuple[NDArray[np.int64], Matrix]:
     """Return where a sample looks from its block's first pixel, and its weights of sum 1."""
     offsets, weight = camera.window()
-    return offsets, weight / weight.sum()
+    return offsets, np.asarray(weight / weight.sum(), np.float64)
 
 
 def _kronecker(y: Matrix, x: Matrix) -> Matrix:

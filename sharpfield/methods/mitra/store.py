@@ -120,6 +120,9 @@ def _read(path: Path, shape: tuple[int, int]) -> Subspace | None:
 
 def _write(path: Path, subspace: Subspace) -> None:
     # a full disk or a folder of somebody else's costs time in the next run, and nothing else
-    with suppress(OSError, SharpfieldError), replacing(path, overwrite=True) as temporary:
-        with temporary.open("wb") as file:
-            np.savez(file, subspace=subspace)
+    with (
+        suppress(OSError, SharpfieldError),
+        replacing(path, overwrite=True) as temporary,
+        temporary.open("wb") as file,
+    ):
+        np.savez(file, subspace=subspace)
