@@ -234,12 +234,13 @@ def random(*shape: int, seed: int = 0) -> np.ndarray:
 
 def test_patches_are_the_columns():
     low, y, x = random(2, 3, 6, 7), np.array([0, 2, 3]), np.array([4, 0, 3])
-    columns, mean = np.full((56, 3), 9, np.float32), np.empty(3, np.float32)
-    kernels.gather(low, y, x, 3, columns, mean)
+    columns, (mean, energy) = np.full((56, 3), 9, np.float32), np.empty((2, 3), np.float32)
+    kernels.gather(low, y, x, 3, columns, mean, energy)
     for i in range(3):
         patch = low[:, :, y[i] : y[i] + 3, x[i] : x[i] + 3].ravel()
         assert mean[i] == pytest.approx(patch.mean(), abs=1e-6)
         assert columns[:54, i] == pytest.approx(patch - patch.mean(), abs=1e-6)
+        assert energy[i] == pytest.approx(54 * patch.var(), rel=1e-5)
     assert not columns[54:].any()
 
 
@@ -267,13 +268,16 @@ def test_estimates_are_added_where_they_belong(number, side):
     generator = np.random.default_rng(2)
     matrix, columns, mean = random(side**2, 8), random(8, number, seed=1), random(number, seed=3)
     y, x = generator.integers(0, 10, (2, number))
-    high = random(14, 15, seed=4)
-    wanted = high.astype(float)
+    high, weight, total = random(14, 15, seed=4), random(number, seed=5), np.zeros((14, 15), np.float32)
+    wanted, counted = high.astype(float), np.zeros((14, 15))
     for i in range(number):
         patch = (matrix.astype(float) @ columns[:, i] + mean[i]).reshape(side, side)
-        wanted[y[i] : y[i] + side, x[i] : x[i] + side] += patch
-    kernels.add_estimates(matrix, columns, mean, y, x, side, high)
+        wanted[y[i] : y[i] + side, x[i] : x[i] + side] += weight[i] * patch
+        counted[y[i] : y[i] + side, x[i] : x[i] + side] += weight[i]
+    kernels.add_estimates(matrix, columns, mean, weight, y, x, side, high)
     assert high == pytest.approx(wanted, rel=1e-5)
+    kernels.add_weights(weight, y, x, side, total)
+    assert total == pytest.approx(counted, rel=1e-5)
 
 
 # --- the whole ---------------------------------------------------------------------------------------------------
@@ -369,6 +373,21 @@ def test_what_is_lighter_comes_out_lighter_by_as_much():
     assert light - dark == pytest.approx(0.3, abs=1e-3)
 
 
+def test_a_patch_that_the_prior_does_not_explain_counts_less():
+    _, low = plane((3, 3))
+    low = low.copy()
+    low[1, 1, 10:14, 10:14] = 1 - low[1, 1, 10:14, 10:14]  # one view disagrees there
+    options = MitraParams(disparity=(-2, 2))
+    shape, asked = PatchShape((3, 3), 4, Camera(2)), candidates(options)
+    bases = padded(padded(store.subspaces(shape, asked, 24, ALONE), 1, 2), 2, 4)
+    patches = choose(low, bases, options, ALONE, silent)
+    touched = (patches.y > 6) & (patches.y < 14) & (patches.x > 6) & (patches.x < 14)
+    assert patches.weight[touched].max() < np.median(patches.weight[~touched])
+    assert (patches.weight > 0).all()
+    even = choose(low, bases, MitraParams(disparity=(-2, 2), misfit=1e6), ALONE, silent)
+    assert even.weight == pytest.approx(1)  # the publication's
+
+
 def test_small_disparities_come_first():
     found = candidates(MitraParams(disparity=(-1, 2), step=0.5))
     assert found == [0, -0.5, 0.5, -1, 1, 1.5, 2]
@@ -413,6 +432,7 @@ def test_tiles_give_what_the_whole_gives():
         {"rank": 0},
         {"noise": 0.0},
         {"noise": float("nan")},
+        {"misfit": 0.0},
     ],
     ids=str,
 )

@@ -18,10 +18,10 @@ _COLUMNS = 128  # columns at a time
 
 
 @compiled
-def gather(low, y, x, side, columns, mean):
-    """Write the patches at y[i], x[i] of views (v, u, y, x) as columns without their mean, and their mean.
+def gather(low, y, x, side, columns, mean, energy):
+    """Write the patches at y[i], x[i] of views (v, u, y, x) as columns without their mean, their mean and energy.
 
-    Rows of `columns` beyond the samples of a patch become 0.
+    The energy is the sum of the squares of a column. Rows of `columns` beyond the samples of a patch become 0.
     """
     views_v, views_u = low.shape[:2]
     samples = views_v * views_u * side * side
@@ -39,10 +39,12 @@ def gather(low, y, x, side, columns, mean):
                         total += value
                         row += 1
         mean[i] = total / samples
+        energy[i] = 0
     for row in range(samples):
         line = columns[row]
         for i in range(number):
             line[i] -= mean[i]
+            energy[i] += line[i] * line[i]
     for row in range(samples, columns.shape[0]):
         columns[row, :number] = 0
 
@@ -94,8 +96,8 @@ def explain_best(subspaces, columns, number, best, energy):
 
 
 @fused
-def add_estimates(matrix, columns, mean, y, x, side, high):
-    """Add matrix @ columns + mean to the patches of `side` pixels that begin at y[i], x[i] of `high`.
+def add_estimates(matrix, columns, mean, weight, y, x, side, high):
+    """Add matrix @ columns + mean, weighted, to the patches of `side` pixels that begin at y[i], x[i] of `high`.
 
     A row of the matrix is a pixel of the patch.
     """
@@ -107,7 +109,17 @@ def add_estimates(matrix, columns, mean, y, x, side, high):
             other = min(k + 1, matrix.shape[0] - 1)
             two_rows(matrix[k], matrix[other], columns, begin, end, first, second)
             for i in range(begin, end):
-                high[y[i] + k // side, x[i] + k % side] += first[i - begin] + mean[i]
+                high[y[i] + k // side, x[i] + k % side] += weight[i] * (first[i - begin] + mean[i])
             if other > k:
                 for i in range(begin, end):
-                    high[y[i] + other // side, x[i] + other % side] += second[i - begin] + mean[i]
+                    value = weight[i] * (second[i - begin] + mean[i])
+                    high[y[i] + other // side, x[i] + other % side] += value
+
+
+@compiled
+def add_weights(weight, y, x, side, total):
+    """Add the weights of patches of `side` pixels that begin at y[i], x[i]."""
+    for i in range(y.shape[0]):
+        for dy in range(side):
+            for dx in range(side):
+                total[y[i] + dy, x[i] + dx] += weight[i]

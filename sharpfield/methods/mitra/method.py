@@ -46,6 +46,7 @@ def run(
     bases = padded(padded(bases, 1, 2), 2, 4)
     priors = [DisparityPrior(shape, disparity) for disparity in disparities]
     high = np.zeros((rows, columns, low.shape[2] * a, low.shape[3] * a), np.float32)
+    weight = np.zeros(low.shape, np.float32)
     windows = [(v, u) for v in starts(rows, views[0]) for u in starts(columns, views[1])]
     for number, (v, u) in enumerate(windows):
         begin, end = (_PRIORS + (1 - _PRIORS) * n / len(windows) for n in (number, number + 1))
@@ -54,19 +55,12 @@ def run(
         seen = np.ascontiguousarray(low[place])
         patches = choose(seen, bases, options, workers, part(told, 0, _CHOOSING))
         _estimate(seen, patches, priors, options.noise, workers, part(told, _CHOOSING, 1), high[place])
-    counts = [
-        coverage(n, starts(n, side, stride), side)
-        for n, side, stride in zip(
-            low.shape,
-            (*views, options.patch, options.patch),
-            (None, None, options.stride, options.stride),
-            strict=True,
-        )
-    ]
+        total = np.zeros(low.shape[2:], np.float32)
+        kernels.add_weights(patches.weight, patches.y, patches.x, options.patch, total)
+        weight[place] += total
 
     def average(place: tuple[int, ...]) -> None:
-        y, x = (each.repeat(a) for each in counts[2:])
-        high[place] /= (counts[0][place[0]] * counts[1][place[1]] * y)[:, np.newaxis] * x
+        high[place] /= weight[place].repeat(a, axis=0).repeat(a, axis=1)
 
     workers.map(average, np.ndindex(rows, columns))
     return np.ascontiguousarray(high[:, :, : size[0] * a, : size[1] * a])
@@ -87,21 +81,14 @@ def starts(length: int, window: int, stride: int | None = None) -> list[int]:
     return sorted({*range(0, length - window, stride), length - window})
 
 
-def coverage(length: int, begins: list[int], window: int) -> NDArray[np.float32]:
-    """Return in how many windows each place is."""
-    counts = np.zeros(length, np.float32)
-    for begin in begins:
-        counts[begin : begin + window] += 1
-    return counts
-
-
 @dataclass(frozen=True, eq=False)
 class Patches:
-    """Where patches begin in the low resolution, and which of the disparities each has."""
+    """Where patches begin in the low resolution, which of the disparities each has, how much it counts."""
 
     y: NDArray[np.int64]
     x: NDArray[np.int64]
     disparity: NDArray[np.int64]
+    weight: NDArray[np.float32]
 
 
 def choose(
@@ -111,18 +98,21 @@ def choose(
     side, stride = options.patch, options.stride
     at_y, at_x = (np.array(starts(n, side, stride)) for n in low.shape[2:])
     y, x = (np.ascontiguousarray(each.ravel()) for each in np.meshgrid(at_y, at_x, indexing="ij"))
-    best = np.empty(y.size, np.int64)
+    best, weight = np.empty(y.size, np.int64), np.empty(y.size, np.float32)
     batches = list(_batches(np.arange(y.size)))
+    unit = options.misfit**2 * low.shape[0] * low.shape[1] * side**2
     done = count(1)
 
     def one(batch: NDArray[np.int64]) -> None:
-        columns, energy = _columns(low, y[batch], x[batch], side, bases.shape[2])
-        # the energy of what a subspace leaves is that of the patch without that of its projection
-        kernels.explain_best(bases, columns, batch.size, best[batch[0] : batch[-1] + 1], energy)
+        columns, _, energy = _columns(low, y[batch], x[batch], side, bases.shape[2])
+        held, here = np.empty(batch.size, np.float32), slice(batch[0], batch[-1] + 1)
+        # what a subspace leaves has the energy of the patch without that of its projection
+        kernels.explain_best(bases, columns, batch.size, best[here], held)
+        weight[here] = 1 / (1 + np.maximum(energy - held, 0) / np.float32(unit))
         progress(Progress("choosing disparities", next(done) / len(batches)))
 
     workers.map(one, batches)
-    return Patches(y, x, best)
+    return Patches(y, x, best, weight)
 
 
 def _estimate(
@@ -143,7 +133,7 @@ def _estimate(
         # one matrix at a time: all of them would fill the memory at large factors
         matrix = padded(prior.estimator(noise), 2, 4)
         for batch in _batches(chosen):
-            _add(matrix, low, patches.y[batch], patches.x[batch], shape, workers, high)
+            _add(matrix, low, patches, batch, shape, workers, high)
             done += batch.size
             progress(Progress("estimating patches", done / patches.y.size))
 
@@ -151,31 +141,35 @@ def _estimate(
 def _add(
     matrix: Planes,
     low: Planes,
-    y: NDArray[np.int64],
-    x: NDArray[np.int64],
+    patches: Patches,
+    batch: NDArray[np.int64],
     shape: PatchShape,
     workers: Workers,
     high: Planes,
 ) -> None:
-    """Add the estimates of patches of one disparity; each view is written by one task."""
+    """Add the estimates of a batch of patches of one disparity; each view is written by one task."""
     a, columns_of_views = shape.camera.factor, shape.views[1]
-    columns, mean = _columns(low, y, x, shape.side, matrix.shape[2])
+    y, x, weight = patches.y[batch], patches.x[batch], patches.weight[batch]
+    columns, mean, _ = _columns(low, y, x, shape.side, matrix.shape[2])
     high_y, high_x = y * a, x * a
 
     def one(view: int) -> None:
         place = divmod(view, columns_of_views)
-        kernels.add_estimates(matrix[view], columns, mean, high_y, high_x, shape.side * a, high[place])
+        kernels.add_estimates(
+            matrix[view], columns, mean, weight, high_y, high_x, shape.side * a, high[place]
+        )
 
     workers.map(one, range(len(matrix)))
 
 
 def _columns(
     low: Planes, y: NDArray[np.int64], x: NDArray[np.int64], side: int, rows: int
-) -> tuple[Planes, Planes]:
-    """Return patches as columns without their mean, and their mean."""
-    columns, mean = np.empty((rows, y.size), np.float32), np.empty(y.size, np.float32)
-    kernels.gather(low, y, x, side, columns, mean)
-    return columns, mean
+) -> tuple[Planes, Planes, Planes]:
+    """Return patches as columns without their mean, their mean, and the energy of what is left."""
+    columns = np.empty((rows, y.size), np.float32)
+    mean, energy = np.empty((2, y.size), np.float32)
+    kernels.gather(low, y, x, side, columns, mean, energy)
+    return columns, mean, energy
 
 
 def _batches(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

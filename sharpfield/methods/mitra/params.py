@@ -41,6 +41,9 @@ class MitraParams:
         Dimensions of the subspace of a disparity.
     noise
         σ², as a part of the variance of a pixel of the prior.
+    misfit
+        What the subspace leaves of a sample, root mean square, at which a patch counts half in the average. A large
+        one (1000, say) gives the plain average of the publication.
     """
 
     disparity: tuple[int, int] = _option((-6, 6), "range LO:HI between adjacent views, HR pixels")
@@ -50,6 +53,7 @@ class MitraParams:
     stride: int = _option(1, "from one patch to the next, LR pixels")
     rank: int = _option(24, "dimensions of the subspace of a disparity")
     noise: float = _option(0.003, "variance of the noise, as a part of the prior's")
+    misfit: float = _option(0.003, "what the subspace leaves of a patch that counts half in the average")
 
     def __post_init__(self) -> None:
         low, high = self.disparity
@@ -69,6 +73,8 @@ class MitraParams:
             raise OptionError(f"rank must be at least 1, not {self.rank}")
         if not 0 < self.noise < 1:
             raise OptionError(f"noise must be between 0 and 1 (the variance of the prior), not {self.noise}")
+        if not 0 < self.misfit < float("inf"):
+            raise OptionError(f"misfit must be greater than 0, not {self.misfit}")
 
 
 def plan(options: Any, grid: tuple[int, int], size_hr: tuple[int, int]) -> Need:
