@@ -109,7 +109,8 @@ def _key(shape: PatchShape, disparity: float, rank: int) -> str:
 def _read(path: Path, shape: tuple[int, int]) -> Subspace | None:
     """Return what a file holds, or None when there is none or it is not whole (the archive has a checksum)."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # opened here: np.load leaves a file open that is not whole
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             found = archive["subspace"]
     except (OSError, ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile):
         return None
