@@ -164,7 +164,7 @@ class DisparityPrior:
         return self._moves(axis)[:, np.newaxis] + pixels
 
     def _moves(self, axis: int) -> Matrix:
-        return np.arange(self.shape.views[axis]) * self.disparity
+        return np.arange(self.shape.views[axis], dtype=np.float64) * self.disparity
 
 
 def _windows(camera: Camera) -> tuple[NDArray[np.int64], Matrix]:
