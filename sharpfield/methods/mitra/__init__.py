@@ -21,11 +21,14 @@ Where it departs from the publication, and why:
   than the patch; no blur is cut at the patch's border.
 - **μ is the mean of the patch**, estimated with the prior itself (its constant part has infinite variance), so that
   constants stay constant.
+- **Patches count by how well they are explained.** The average is weighted by 1 / (1 + r / r₀), r the mean square that
+  the subspace leaves of a patch: at jumps of the depth no one disparity is right, and of the patches over a pixel those
+  that lie on one side of the jump should have the say. `misfit=1000` gives the plain average of the publication.
 - **Larger grids go through windows of M x M views**, which overlap; the matrices stay as small as they are.
 
     params.py     options, what it needs
     kernels.py    every compiled loop
     prior.py      R, the covariances of a patch, subspaces, estimators
-    store.py      subspaces, kept from run to run
+    store.py      subspaces, kept from run to run, on disk
     method.py     all of it
 """
