@@ -324,7 +324,7 @@ def test_a_plane_comes_out_better_than_by_interpolation(grid, factor):
 def test_patches_farther_apart_give_about_the_same(stride):
     truth, low = plane()
     near, far = (
-        run(low, Camera(2), MitraParams(disparity=(-2, 2), stride=each), ALONE, silent)
+        run(low, Camera(2), MitraParams(disparity=(-2, 2), patch_stride=each), ALONE, silent)
         for each in (1, stride)
     )
     assert np.isfinite(far).all()
@@ -334,10 +334,10 @@ def test_patches_farther_apart_give_about_the_same(stride):
 
 def test_larger_grids_go_through_windows_of_views():
     truth, low = plane((3, 6))
-    high = run(low, Camera(2), MitraParams(disparity=(-2, 2), window=3), ALONE, silent)
+    high = run(low, Camera(2), MitraParams(disparity=(-2, 2), patch_views=3), ALONE, silent)
     assert error(high, truth) < 0.6 * error(interpolate(low, 2, "bicubic"), truth)
     # the first and the last column of views are in one window alone
-    alone = run(low[:, :3], Camera(2), MitraParams(disparity=(-2, 2), window=3), ALONE, silent)
+    alone = run(low[:, :3], Camera(2), MitraParams(disparity=(-2, 2), patch_views=3), ALONE, silent)
     assert np.array_equal(high[:, 0], alone[:, 0])
 
 
@@ -360,7 +360,7 @@ def test_views_smaller_than_a_patch(size):
 
 def test_any_number_of_threads_gives_the_same_bits():
     _, low = plane((3, 5))
-    options = MitraParams(disparity=(-2, 2), window=4)
+    options = MitraParams(disparity=(-2, 2), patch_views=4)
     one = run(low, Camera(2), options, ALONE, silent)
     with Workers(4) as workers:
         assert np.array_equal(run(low, Camera(2), options, workers, silent), one)
@@ -389,7 +389,7 @@ def test_a_patch_that_the_prior_does_not_explain_counts_less():
 
 
 def test_small_disparities_come_first():
-    found = candidates(MitraParams(disparity=(-1, 2), step=0.5))
+    found = candidates(MitraParams(disparity=(-1, 2), disparity_step=0.5))
     assert found == [0, -0.5, 0.5, -1, 1, 1.5, 2]
     assert len(candidates(MitraParams())) == 61
 
@@ -421,17 +421,17 @@ def test_tiles_give_what_the_whole_gives():
     [
         {"disparity": (2, -2)},
         {"disparity": (0.5, 2)},
-        {"step": 0.0},
-        {"step": 2.0},
-        {"patch": 1},
-        {"patch": 2.5},
-        {"window": 2},
-        {"window": 11},
-        {"stride": 0},
-        {"stride": 5},
-        {"rank": 0},
-        {"noise": 0.0},
-        {"noise": float("nan")},
+        {"disparity_step": 0.0},
+        {"disparity_step": 2.0},
+        {"patch_side": 1},
+        {"patch_side": 2.5},
+        {"patch_views": 2},
+        {"patch_views": 11},
+        {"patch_stride": 0},
+        {"patch_stride": 5},
+        {"subspace_rank": 0},
+        {"noise_variance": 0.0},
+        {"noise_variance": float("nan")},
         {"misfit": 0.0},
     ],
     ids=str,

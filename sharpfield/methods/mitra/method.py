@@ -34,15 +34,15 @@ def run(
     """Raise luma (v, u, y, x) in [0, 1] to `camera.factor` times its size, patch by patch of all views."""
     size = low.shape[2:]
     # a view that is smaller than a patch is made as large
-    missing = [(0, max(options.patch - n, 0)) for n in size]
+    missing = [(0, max(options.patch_side - n, 0)) for n in size]
     low = np.pad(np.asarray(low, np.float32), [(0, 0), (0, 0), *missing], mode="edge")
     a = camera.factor
     rows, columns = low.shape[:2]
-    views = min(rows, options.window), min(columns, options.window)
-    shape = PatchShape(views, options.patch, camera)
+    views = min(rows, options.patch_views), min(columns, options.patch_views)
+    shape = PatchShape(views, options.patch_side, camera)
     disparities = candidates(options)
     told = part(progress, 0, _PRIORS)
-    bases = subspaces(shape, disparities, min(options.rank, shape.samples // 2), workers, told)
+    bases = subspaces(shape, disparities, min(options.subspace_rank, shape.samples // 2), workers, told)
     bases = padded(padded(bases, 1, 2), 2, 4)
     priors = [DisparityPrior(shape, disparity) for disparity in disparities]
     high = np.zeros((rows, columns, low.shape[2] * a, low.shape[3] * a), np.float32)
@@ -54,9 +54,11 @@ def run(
         place = np.s_[v : v + views[0], u : u + views[1]]
         seen = np.ascontiguousarray(low[place])
         patches = choose(seen, bases, options, workers, part(told, 0, _CHOOSING))
-        _estimate(seen, patches, priors, options.noise, workers, part(told, _CHOOSING, 1), high[place])
+        _estimate(
+            seen, patches, priors, options.noise_variance, workers, part(told, _CHOOSING, 1), high[place]
+        )
         total = np.zeros(low.shape[2:], np.float32)
-        kernels.add_weights(patches.weight, patches.y, patches.x, options.patch, total)
+        kernels.add_weights(patches.weight, patches.y, patches.x, options.patch_side, total)
         weight[place] += total
 
     def average(place: tuple[int, ...]) -> None:
@@ -69,7 +71,7 @@ def run(
 def candidates(options: MitraParams) -> list[float]:
     """Return the disparities that have a prior, the small ones first: of equally good ones the first is taken."""
     low, high = options.disparity
-    steps = max(1, round((high - low) / options.step))
+    steps = max(1, round((high - low) / options.disparity_step))
     return sorted(np.round(np.linspace(low, high, steps + 1), 6).tolist(), key=lambda d: (abs(d), d))
 
 
@@ -95,7 +97,7 @@ def choose(
     low: Planes, bases: Planes, options: MitraParams, workers: Workers, progress: ProgressCallback
 ) -> Patches:
     """Return the patches of views (v, u, y, x), each with the disparity whose subspace explains it best."""
-    side, stride = options.patch, options.stride
+    side, stride = options.patch_side, options.patch_stride
     at_y, at_x = (np.array(starts(n, side, stride)) for n in low.shape[2:])
     y, x = (np.ascontiguousarray(each.ravel()) for each in np.meshgrid(at_y, at_x, indexing="ij"))
     best, weight = np.empty(y.size, np.int64), np.empty(y.size, np.float32)

@@ -29,17 +29,17 @@ class MitraParams:
     ----------
     disparity
         Smallest and largest disparity between adjacent views that has a prior, in high-resolution pixels.
-    step
+    disparity_step
         From one disparity to the next, high-resolution pixels.
-    patch
+    patch_side
         Side of a patch in a view, low-resolution pixels.
-    window
+    patch_views
         Rows and columns of views that a patch spans, at most.
-    stride
+    patch_stride
         From one patch to the next, low-resolution pixels.
-    rank
+    subspace_rank
         Dimensions of the subspace of a disparity.
-    noise
+    noise_variance
         σ², as a part of the variance of a pixel of the prior.
     misfit
         What the subspace leaves of a sample, root mean square, at which a patch counts half in the average. A large
@@ -47,12 +47,12 @@ class MitraParams:
     """
 
     disparity: tuple[int, int] = _option((-6, 6), "range LO:HI between adjacent views, HR pixels")
-    step: float = _option(0.2, "from one disparity to the next, HR pixels")
-    patch: int = _option(4, "side of a patch in a view, LR pixels")
-    window: int = _option(5, "rows and columns of views that a patch spans, at most")
-    stride: int = _option(1, "from one patch to the next, LR pixels")
-    rank: int = _option(24, "dimensions of the subspace of a disparity")
-    noise: float = _option(0.003, "variance of the noise, as a part of the prior's")
+    disparity_step: float = _option(0.2, "from one disparity to the next, HR pixels")
+    patch_side: int = _option(4, "side of a patch in a view, LR pixels")
+    patch_views: int = _option(5, "rows and columns of views that a patch spans, at most")
+    patch_stride: int = _option(1, "from one patch to the next, LR pixels")
+    subspace_rank: int = _option(24, "dimensions of the subspace of a disparity")
+    noise_variance: float = _option(0.003, "variance of the noise, as a part of the prior's")
     misfit: float = _option(0.003, "what the subspace leaves of a patch that counts half in the average")
 
     def __post_init__(self) -> None:
@@ -61,18 +61,24 @@ class MitraParams:
             raise OptionError(f"disparity takes two whole numbers LO:HI, not {low!r}:{high!r}")
         if low >= high:
             raise OptionError(f"disparity LO:HI needs LO < HI, not {low}:{high}; did you mean {high}:{low}?")
-        if not 0.05 <= self.step <= 1:
-            raise OptionError(f"step is from 0.05 to 1 high-resolution pixel, not {self.step}")
-        for name, least, most in (("patch", 2, 8), ("window", 3, 9)):
+        if not 0.05 <= self.disparity_step <= 1:
+            raise OptionError(
+                f"disparity_step is from 0.05 to 1 high-resolution pixel, not {self.disparity_step}"
+            )
+        for name, least, most in (("patch_side", 2, 8), ("patch_views", 3, 9)):
             value = getattr(self, name)
             if not (isinstance(value, int) and least <= value <= most):
                 raise OptionError(f"{name} is a whole number from {least} to {most}, not {value}")
-        if not (isinstance(self.stride, int) and 1 <= self.stride <= self.patch):
-            raise OptionError(f"stride is from 1 to the patch's {self.patch} pixels, not {self.stride}")
-        if not (isinstance(self.rank, int) and self.rank >= 1):
-            raise OptionError(f"rank must be at least 1, not {self.rank}")
-        if not 0 < self.noise < 1:
-            raise OptionError(f"noise must be between 0 and 1 (the variance of the prior), not {self.noise}")
+        if not (isinstance(self.patch_stride, int) and 1 <= self.patch_stride <= self.patch_side):
+            raise OptionError(
+                f"patch_stride is from 1 to the patch's {self.patch_side} pixels, not {self.patch_stride}"
+            )
+        if not (isinstance(self.subspace_rank, int) and self.subspace_rank >= 1):
+            raise OptionError(f"subspace_rank must be at least 1, not {self.subspace_rank}")
+        if not 0 < self.noise_variance < 1:
+            raise OptionError(
+                f"noise_variance must be between 0 and 1 (the variance of the prior), not {self.noise_variance}"
+            )
         if not 0 < self.misfit < float("inf"):
             raise OptionError(f"misfit must be greater than 0, not {self.misfit}")
 
@@ -92,7 +98,7 @@ def plan(options: Any, grid: tuple[int, int], size_hr: tuple[int, int]) -> Need:
         )
     pixels = min(grid[0] * grid[1] * size_hr[0] * size_hr[1], _MANY_PIXELS)
     # a pixel takes part in patches alone: 8 low-resolution pixels of any factor
-    return Need(params, halo=2 * params.patch * 8, bytes_per_pixel=8 + min(_FIXED_BYTES / pixels, 500))
+    return Need(params, halo=2 * params.patch_side * 8, bytes_per_pixel=8 + min(_FIXED_BYTES / pixels, 500))
 
 
 def _load() -> Run:
