@@ -382,7 +382,7 @@ def test_a_patch_that_the_prior_does_not_explain_counts_less():
     bases = padded(padded(store.subspaces(shape, asked, 24, ALONE), 1, 2), 2, 4)
     patches = choose(low, bases, options, ALONE, silent)
     touched = (patches.y > 6) & (patches.y < 14) & (patches.x > 6) & (patches.x < 14)
-    assert patches.weight[touched].max() < np.median(patches.weight[~touched])
+    assert np.median(patches.weight[touched]) < 0.5 * np.median(patches.weight[~touched])
     assert (patches.weight > 0).all()
     even = choose(low, bases, MitraParams(disparity=(-2, 2), misfit=1e6), ALONE, silent)
     assert even.weight == pytest.approx(1)  # the publication's
