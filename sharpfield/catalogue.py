@@ -95,6 +95,7 @@ _METHODS: dict[str, Method | tuple[str, str]] = {
     "bilinear": ("sharpfield.methods.interpolation", "bilinear"),
     "bicubic": ("sharpfield.methods.interpolation", "bicubic"),
     "wanner": ("sharpfield.methods.wanner.params", "wanner"),
+    "mitra": ("sharpfield.methods.mitra.params", "mitra"),
     "srcnn": ("sharpfield.methods.srcnn", "srcnn"),
     "gb-dr": _GB_DIRECT,
     "gb-sq": _GB_SQUARE,
