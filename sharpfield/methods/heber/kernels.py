@@ -50,7 +50,7 @@ def add_differences(reference, view, move_y, move_x, limit, sides, total, count)
     cubic_weights(np.float32(move_y - floor_y), wy)
     cubic_weights(np.float32(move_x - floor_x), wx)
     bound = np.float32(limit)
-    line, padded = np.empty(width, np.float32), np.empty(width + 3, np.float32)
+    line, padded = np.empty(width, np.float32), np.empty(width + 4, np.float32)
     length = right - left
     begin = left + floor_x  # of the pixel at or before the place; `padded` begins one pixel before the view
     for y in range(top, bottom):
@@ -61,11 +61,9 @@ def add_differences(reference, view, move_y, move_x, limit, sides, total, count)
         for x in range(width):
             padded[x + 1] = wy[0] * a[x] + wy[1] * b[x] + wy[2] * c[x] + wy[3] * d[x]
         padded[0] = padded[1]
-        padded[width + 1] = padded[width]
-        padded[width + 2] = padded[width]
+        padded[width + 1 :] = padded[width]
         e, f = padded[begin : begin + length], padded[begin + 1 : begin + 1 + length]
-        # the last tap is beyond the padding only where its weight is 0
-        g, h = padded[begin + 2 : begin + 2 + length], padded[min(begin + 3, width + 3 - length) :][:length]
+        g, h = padded[begin + 2 : begin + 2 + length], padded[begin + 3 : begin + 3 + length]
         here = reference[y, left:right]
         for x in range(length):
             seen = wx[0] * e[x] + wx[1] * f[x] + wx[2] * g[x] + wx[3] * h[x]
@@ -121,7 +119,8 @@ def couple(volume, first, step, value, pull, out):
                 c = volume[n + 1, y, x] + np.float32(pull) * after * after
                 bend = a + c - 2 * least[x]
                 if bend > np.float32(1e-12):
-                    d += np.float32(step) * min(max(np.float32(0.5) * (a - c) / bend, np.float32(-0.5)), np.float32(0.5))
+                    lean = np.float32(0.5) * (a - c) / bend
+                    d += np.float32(step) * min(max(lean, np.float32(-0.5)), np.float32(0.5))
             result[x] = d
 
 
@@ -189,21 +188,24 @@ def linear_value(image, at_y, at_x):
 
 
 @compiled
-def trust(disparity, own, down, right, factor, agreement, out):
-    """Write how far the disparities of a view's samples agree with `own`, those of the view that they land in.
+def trust(disparity, own, down, right, factor, agreement, weight):
+    """Multiply the weights of a view's samples by how well their disparities fit `own`, the reference's.
 
-    1 / (1 + e^4), e the difference over `agreement`; 0 outside of the view, which is (down, right) steps back.
+    By 1 / (1 + (e / agreement)^4): e is how far apart, in high-resolution pixels, the two disparities place the sample
+    in the reference, from which the view is (down, right) steps away. By 0 where it lands outside.
     """
     height, width = disparity.shape
+    steps = np.float32(max(abs(down), abs(right)))
     for y in range(height):
         for x in range(width):
             d = disparity[y, x]
             at_y, at_x = y + down * d / factor, x + right * d / factor
-            out[y, x] = 0
             if 0 <= at_y <= height - 1 and 0 <= at_x <= width - 1:
-                apart = (linear_value(own, at_y, at_x) - d) / agreement
+                apart = steps * (linear_value(own, at_y, at_x) - d) / np.float32(agreement)
                 square = apart * apart
-                out[y, x] = 1 / (1 + square * square)
+                weight[y, x] /= 1 + square * square
+            else:
+                weight[y, x] = 0
 
 
 @inlined
@@ -231,10 +233,11 @@ def cubic_place(at, length, weight):
 
 @compiled
 def spread_differences(samples, disparity, weight, down, right, factor, seen, threshold, total, mass):
-    """Spread what one view's samples differ by from `seen` (Y, X), the blurred image of the view they land in.
+    """Spread what a view's samples differ by from `seen` (Y, X), the blurred image of the reference.
 
-    Sample (y, x) of disparity d lies at factor (y, x) + (down, right) d, between four by four pixels P. Its difference
-    e, less its sparse part, is e min(1, threshold / |e|): `total` gains P^T m that, `mass` |P|^T m min(..) |P| 1.
+    Sample (y, x) of disparity d and weight m lies at factor (y, x) + (down, right) d, between four by four pixels P. Of
+    its difference e, the sparse part is what is beyond the threshold; g e, g = min(1, threshold / |e|), remains.
+    `total` gains P^T m g e and `mass` |P|^T m g |P| 1.
     """
     height, width = samples.shape
     rows, columns = seen.shape
@@ -270,6 +273,19 @@ def spread_differences(samples, disparity, weight, down, right, factor, seen, th
                     bulk[left + j] += wm * abs(wx[j])
 
 
+@compiled
+def mix(weights, planes, out):
+    """Do out += sum over k of weights[k] planes[k]."""
+    height, width = out.shape
+    for y in range(height):
+        row = out[y]
+        for k in range(planes.shape[0]):
+            w, plane = weights[k], planes[k, y]
+            for x in range(width):
+                row[x] += w * plane[x]
+
+
+# sums may be reordered so that they vectorise: the order depends on the length alone, never on threads
 @njit(nogil=True, cache=True, fastmath={"reassoc", "nsz"})
 def gram(columns):
     """Return the products of every two columns (J, n) of a matrix, (J, J)."""
