@@ -18,7 +18,10 @@ _LIMIT = 0.15  # light: a larger difference says no more than this one
 _WINDOW = (1.0, 4.0, 6.0, 4.0, 1.0)  # of the average of the costs, along each axis
 _ROUNDS = 16  # of the coupled minimisations
 _STEPS = 8  # on the total variation in each of them
-_LOOSE, _TIGHT = 0.01, 10.0  # pull between the two disparities in the first and the last round, times 1 / range²
+_LOOSE, _TIGHT = (
+    0.01,
+    10.0,
+)  # pull between the two disparities in the first and the last round, times 1 / range²
 _STEP = 0.35  # of primal and dual: its square times 8, the norm of the gradient squared, is below 1
 _EDGE = 0.04  # change of light at which the total variation counts half
 

@@ -12,7 +12,9 @@ compiled = njit(nogil=True, cache=True)
 inlined = njit(nogil=True, inline="always")
 
 BLOCK = 1024  # pixels of a matrix's column that are summed in single precision, then added in double
-LEFT, RIGHT, UP, DOWN = range(4)  # sides of the reference view; the cost of a disparity is that of the best side
+LEFT, RIGHT, UP, DOWN = range(
+    4
+)  # sides of the reference view; the cost of a disparity is that of the best side
 
 
 @inlined
@@ -226,7 +228,12 @@ def cubic_place(at, length, weight):
         # the four pixels end with the last one
         return length - 4
     if floor == length - 1:
-        weight[0], weight[1], weight[2], weight[3] = np.float32(0), np.float32(0), np.float32(0), np.float32(1)
+        weight[0], weight[1], weight[2], weight[3] = (
+            np.float32(0),
+            np.float32(0),
+            np.float32(0),
+            np.float32(1),
+        )
         return length - 4
     return floor - 1
 
@@ -257,7 +264,10 @@ def spread_differences(samples, disparity, weight, down, right, factor, seen, th
             for i in range(4):
                 line = seen[top + i]
                 value += wy[i] * (
-                    wx[0] * line[left] + wx[1] * line[left + 1] + wx[2] * line[left + 2] + wx[3] * line[left + 3]
+                    wx[0] * line[left]
+                    + wx[1] * line[left + 1]
+                    + wx[2] * line[left + 2]
+                    + wx[3] * line[left + 3]
                 )
             e = samples[y, x] - value
             m *= bound / max(bound, abs(e))

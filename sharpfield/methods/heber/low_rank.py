@@ -101,7 +101,7 @@ class LowRank:
 
 
 def shrink_singular_values(columns: Planes, threshold: float) -> LowRank:
-    """argmin over M of threshold ||M||_* + ||M - columns||² / 2: every singular value less the threshold, or 0.
+    """Solve argmin over M of threshold ||M||_* + ||M - columns||² / 2: every singular value less the threshold, or 0.
 
     The columns are few and long, so their singular values are had from the products of every two of them.
 

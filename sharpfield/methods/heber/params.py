@@ -61,7 +61,9 @@ class HeberParams:
     distance: float = _shown(3.0, "steps of the grid at which a view counts half")
     agreement: float = _shown(0.5, "error of a warp at which a sample counts half, HR pixels")
     step: float = _shown(0.125, "step between the disparities of the sweep, LR pixels")
-    disparity_weight: float = _shown(20.0, "weight of the sweep's costs against the total variation of the map")
+    disparity_weight: float = _shown(
+        20.0, "weight of the sweep's costs against the total variation of the map"
+    )
     rounds: int = _shown(14, "how often the differences of all views are spread")
     tv_steps: int = _shown(8, "steps on the shared column in each round")
 
