@@ -6,8 +6,8 @@ each view j of a window around i, all in the geometry of i,
     minimise   θ ||M||_* + δ Σ m |s| + ½ Σⱼ Σₓ mⱼ(x) ((P_j B (u + Mⱼ))(x) + sⱼ(x) - vⱼ(x))² + α TV(u)
 
 over 0 <= u <= 1, M and s. Here vⱼ(x) are the samples x of view j, B is the camera's blur, P_j looks at the place in
-view i where the disparity of the sample says that its point is, and mⱼ(x) in [0, 1] says how much it counts: the sparse s
-takes noise of the warp and occlusions. The result is the column of view i, u + Mᵢ. S. Heber and T. Pock, Shape from
+view i where the disparity of the sample says that its point is, and mⱼ(x) in [0, 1] says how much it counts; the
+sparse s takes occlusions and wrong warps. The result is the column of view i, u + Mᵢ. S. Heber and T. Pock, Shape from
 light field meets robust PCA, ECCV 2014, from the publication alone: min ||L||_* + μ ||S||_1 + the regularity of the
 disparity, L + S the warped views, and the variant with L at high resolution seen through blur and decimation.
 

@@ -14,9 +14,9 @@ from sharpfield.resample import SeparableMap, Taps
 Plane = NDArray[np.float32]
 Planes = NDArray[np.float32]
 
-_LIMIT = 0.15  # light: a larger difference says no more than this one
-_WINDOW = (1.0, 4.0, 6.0, 4.0, 1.0)  # of the average of the costs, along each axis
-_ROUNDS = 16  # of the coupled minimisations
+_LIMIT = 0.3  # light: a larger difference says no more than this one
+_WINDOW = (1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0)  # of the average of the costs, along each axis
+_ROUNDS = 30  # of the coupled minimisations
 _STEPS = 8  # on the total variation in each of them
 _LOOSE, _TIGHT = (
     0.01,
@@ -71,10 +71,10 @@ def sweep(
 
 
 def smooth(volume: Planes, first: float, step: float, light: Plane, weight: float) -> Plane:
-    """Minimise sum g |grad d| + weight sum cost(d), about: the total variation and the costs, coupled tighter and tighter.
+    """Minimise sum g |grad d| + weight sum cost(d), about; g is less where the light changes.
 
-    d is split in two that a quadratic term draws together (Steinbruecker, Pock, Cremers, ICCV 2009): one is found by
-    looking at every disparity, the other by the primal-dual algorithm of Chambolle and Pock.
+    d is split in two that a quadratic term draws together, tighter and tighter (Steinbruecker, Pock, Cremers, ICCV
+    2009): one is found by looking at every disparity, the other by the primal-dual algorithm of Chambolle and Pock.
     """
     last = first + step * (volume.shape[0] - 1)
     value = np.zeros(volume.shape[1:], np.float32)
@@ -85,7 +85,6 @@ def smooth(volume: Planes, first: float, step: float, light: Plane, weight: floa
     down, right, pace = np.zeros_like(value), np.zeros_like(value), np.full_like(value, _STEP)
     slope = np.hypot(*np.gradient(light)) if min(light.shape) > 1 else np.zeros_like(light)
     limit = np.ascontiguousarray(1 / (1 + (slope / _EDGE) ** 2), np.float32)
-    span = (last - first) ** 2
     for pull in np.geomspace(_LOOSE, _TIGHT, _ROUNDS):
         for _ in range(_STEPS):
             kernels.ascend(ahead, limit, _STEP, down, right)

@@ -1,4 +1,4 @@
-"""The stack of one reference view at high resolution: a column that all views share, low rank beside it, sparse rest."""
+"""The stack of one reference view at high resolution: a column that all views share, low rank beside it."""
 
 from __future__ import annotations
 
@@ -175,6 +175,7 @@ def solve(
             total += own
             blur.adjoint(own, out=column)
             beside.add_column(number, column)
+        del seen_beside  # as large as M: it makes room for the next one
         beside = shrink_singular_values(columns, threshold)
         np.maximum(mass, np.float32(_LEAST_MASS), out=mass)
         total /= mass

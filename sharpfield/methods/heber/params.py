@@ -111,9 +111,9 @@ def plan(options: Any, grid: tuple[int, int], size_hr: tuple[int, int]) -> Need:
     views = grid[0] * grid[1]
     stacked = min(params.span, grid[0]) * min(params.span, grid[1])
     farthest = max(map(abs, params.disparity)) * (min(params.span, max(grid)) - 1)
-    # at work on a view: its stack, the weights of the samples, factors of a rank of half of them, twice; or, before
-    # that, the costs of the sweep (low resolution: a quarter at the most, and half as many steps)
-    stack = stacked * 2.25 + _REST
+    # at work on a view: its stack, the weights of its samples (a quarter), and M, of full rank at the worst, before and
+    # after a step; or, before that, the costs of the sweep (at low resolution: a quarter, and half as many steps)
+    stack = stacked * 3.25 + _REST
     costs = ((params.disparity[1] - params.disparity[0]) / (2 * params.step) + _REST) / 4
     return Need(
         params,
