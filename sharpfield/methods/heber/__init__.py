@@ -27,7 +27,8 @@ Where it departs from the publication, and why:
   publication linearises warps from coarse to fine with the rank as the matching term: that needs a start, and
   small things are lost on coarse levels. The cost is the sparse norm of the stack less the reference's column,
   on the side of the reference (left, right, above, below) where it is least, because things hide points on one side.
-  What is left of the disparity's error shows in M as two singular values, one for each direction of the grid.
+  What is left of the disparity's error, which grows with the steps between views, is taken by M: it has two singular
+  values that stand apart, about one for each direction of the grid.
 - **Total variation of u**, a little: where disparities are whole pixels of the low resolution, all views show the same
   samples and the rank says nothing about what is between them.
 - A window of 5x5 views instead of the whole grid, luma alone, as all methods here; 0 <= u <= 1.
