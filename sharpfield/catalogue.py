@@ -97,6 +97,7 @@ _METHODS: dict[str, Method | tuple[str, str]] = {
     "wanner": ("sharpfield.methods.wanner.params", "wanner"),
     "mitra": ("sharpfield.methods.mitra.params", "mitra"),
     "srcnn": ("sharpfield.methods.srcnn", "srcnn"),
+    "heber": ("sharpfield.methods.heber.params", "heber"),
     "gb-dr": _GB_DIRECT,
     "gb-sq": _GB_SQUARE,
     "sharp": _SHARP,
