@@ -68,6 +68,7 @@ _METHODS: dict[str, Method | tuple[str, str]] = {
     "bicubic": ("sharpfield.methods.interpolation", "bicubic"),
     "wanner": ("sharpfield.methods.wanner.params", "wanner"),
     "srcnn": ("sharpfield.methods.srcnn", "srcnn"),
+    "yoon": ("sharpfield.methods.yoon", "yoon"),
     "gb-dr": _GB_DIRECT,
     "gb-sq": _GB_SQUARE,
 }
