@@ -1,13 +1,15 @@
-"""Views between views: X(v + 1/2, u) = F(pair), X(v + 1/2, u + 1/2) = F(four), by the angular networks of Yoon et al.
+"""Views between views: X = mean(views) + F(views), by the angular networks of Yoon et al., for two views or four.
 
 Y. Yoon, H.-G. Jeon, D. Yoo, J.-Y. Lee and I. S. Kweon, Light-field image super-resolution using convolutional neural
-network, IEEE SPL 2017: min over the weights of the mean of |F(views) - X|², X the view between. Three networks of
+network, IEEE SPL 2017: min over the weights of the mean of |F(views) - X|², X the true view between. Three networks of
 layers 9-5-5 with 64 and 32 filters, one for a horizontal pair, one for a vertical pair, one for four views; the second
 and third layers are the same in all three. Departures, each with its reason:
 
 - Weights are ours (docs/models.md), learned from light fields rendered of photographs.
 - The weights are bound by symmetry: turning or mirroring a light field turns or mirrors what comes out. So the network
   for a vertical pair is that for a horizontal one, transposed, and an eighth of the weights is free to be learned.
+- F is what is to be added to the mean of the views, and 0 where they are flat (the publication's F is the view itself):
+  the networks begin at averaging, and light added to all views is added to the view between.
 - Each colour channel goes through the network (the publication's work on luma): interpolated chroma would show ghosts.
 - Views are first shifted by whole pixels where that brings disparities into the range that was learned; the
   publication's light fields, of a lenslet camera, have none beyond.
@@ -196,7 +198,7 @@ def _between(lf: LightField, place: Place, shift: int, workers: Workers, progres
         planes, out = [each.swapaxes(1, 2) for each in planes], [each.T for each in out]
     network = shipped("angular-four" if down and right else "angular-pair")
     network.run(planes, out, workers, progress, f"view {place[0] + 1}, {place[1] + 1}")
-    return np.moveaxis(found, 0, -1)
+    return np.moveaxis(found, 0, -1) + np.mean(moved, axis=0)
 
 
 def _moved(view: View, down: int, right: int) -> View:

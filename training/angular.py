@@ -6,8 +6,9 @@ Yoon et al. have three networks of layers 9-5-5, for a horizontal pair, for a ve
 layers are their own, the others are shared (2017). Here they learn together, from rendered light fields
 (`lightfields`), and are bound by symmetry: turning or mirroring a light field (its grid and its views at once) turns or
 mirrors what comes out. The features of a layer come in eights for that, one for each way to turn or mirror, and
-weights are the mean over the eight ways: the group convolutions of T. Cohen and M. Welling, 2016. What is kept are
-plain weights: `angular-pair` for a horizontal pair (a vertical one is transposed) and `angular-four`.
+weights are the mean over the eight ways: the group convolutions of T. Cohen and M. Welling, 2016. A network gives what
+is to be added to the mean of the views, and nothing where they are flat: light added to all views is added to the view
+between. What is kept are plain weights: `angular-pair` for a horizontal pair (a vertical one is transposed) and `angular-four`.
 """
 
 from __future__ import annotations
@@ -68,12 +69,17 @@ def _moved(kernel: torch.Tensor, way: NDArray[np.int_]) -> torch.Tensor:
 class Tied(nn.Module):
     """A convolution whose weights are the mean over the eight ways of those that are learned."""
 
-    def __init__(self, filters: int, channels: int, side: int, taken: list[list[int]], given: list[list[int]]):
+    def __init__(
+        self, filters: int, channels: int, side: int, taken: list[list[int]], given: list[list[int]]
+    ):
         super().__init__()
         # the mean of eight has less variance
         std = math.sqrt(len(WAYS)) * 0.5 * math.sqrt(2 / (channels * side * side))
         self.free = nn.Parameter(std * torch.randn(filters, channels, side, side))
         self.free_bias = nn.Parameter(torch.zeros(filters))
+        hill = torch.exp(-torch.arange(-2.0, 3.0).square() / 2)
+        patches = torch.randn(filters, 5, 5) * hill * hill[:, None]
+        self.patches = patches - patches.mean((1, 2), keepdim=True)  # blind to what is flat
         # way: input plane n becomes plane taken[way][n], output plane n becomes given[way][n]
         self.taken, self.given = taken, given
 
@@ -84,6 +90,27 @@ class Tied(nn.Module):
         ]
         biases = [self.free_bias[np.argsort(out)] for out in self.given]
         return torch.stack(moved).mean(0), torch.stack(biases).mean(0)
+
+
+# with which half disparity, and with which sign in every second view, the eights of the first layer begin; the pairs'
+# have two each, as a way that exchanges rows and columns exchanges the pairs
+SHIFTS = ((0, 1), (1, 1), (-1, 1), (2, 1), (-2, 1), (0, -1), (1, -1), (-1, -1))
+MORE_SHIFTS = ((2, -1), (-2, -1), (0, 1), (1, 1), (-1, 1), (0, -1), (1, -1), (-1, -1))
+
+
+def _matching(patch: torch.Tensor, feature: int, view: tuple[int, int]) -> torch.Tensor:
+    """Return the filter of a view: the same patch in every view, where a point of some disparity is seen."""
+    eighth = FILTERS[0] // len(WAYS)
+    exchanges = WAYS[feature // eighth][0, 0] == 0
+    pair = 0 in view
+    table = MORE_SHIFTS if pair and exchanges != (view[1] == 0) else SHIFTS
+    shift, sign = table[feature % eighth]
+    if sum(view) > 0 if pair else view[0] != view[1]:
+        patch = sign * patch
+    whole = torch.zeros(SIDES[0], SIDES[0])
+    y, x = (2 - shift * place for place in view)
+    whole[y : y + 5, x : x + 5] = patch
+    return whole
 
 
 class Angular(nn.Module):
@@ -98,39 +125,39 @@ class Angular(nn.Module):
         )
         self.second = Tied(FILTERS[1], FILTERS[0], SIDES[1], first, second)
         self.third = Tied(1, FILTERS[1], SIDES[2], second, single)
-        self._pass_the_mean_through()
+        self._begin()
 
-    def _pass_the_mean_through(self) -> None:
-        """One eight of every layer is given the mean of the views; what else there is begins small."""
+    def _begin(self) -> None:
+        """What looks like a match at some disparity comes first; the views' mean is what comes out."""
         with torch.no_grad():
-            eighth = [count // len(WAYS) for count in FILTERS]
-            for layer, views in zip(self.first, (2, 4), strict=True):
-                layer.free[:: eighth[0]] = 0
-                layer.free[:: eighth[0], :, SIDES[0] // 2, SIDES[0] // 2] = 1 / views
-            self.second.free[:: eighth[1]] = 0
-            middle = SIDES[1] // 2
-            self.second.free[:: eighth[1], :: eighth[0], middle, middle] = 1 / len(WAYS)
-            self.third.free *= 0.1
-            self.third.free[:, :: eighth[1], SIDES[2] // 2, SIDES[2] // 2] = 1 / len(WAYS)
+            for layer, around in zip(self.first, AROUND, strict=True):
+                for feature, view in np.ndindex(FILTERS[0], 4):
+                    layer.free[feature, view] = _matching(layer.patches[feature], feature, around[view])
+                layer.free *= 0.5 * math.sqrt(2 / (len(around) * 25)) * math.sqrt(len(WAYS))
+            self.third.free *= 0.01
 
     def layers(self, kind: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Return weights and biases of `pair` (a horizontal one) or `four`."""
         weight, bias = self.first[kind == "four"].tied()
         if kind == "pair":
             weight = weight[:, HORIZONTAL]
-        return [(weight, bias), self.second.tied(), self.third.tied()]
+        # blind to what is flat and the same in all views ..
+        first = weight - weight.mean((1, 2, 3), keepdim=True), bias
+        second, third = self.second.tied(), self.third.tied()[0]
+        # .. and then 0: what comes out for it through the rectifiers is taken off
+        flat = functional.relu(second[0].sum((2, 3)) @ functional.relu(bias) + second[1])
+        return [first, second, (third, -(third.sum((2, 3)) @ flat))]
 
     def forward(self, views: torch.Tensor) -> torch.Tensor:
-        """Return the views between: for a batch of the four around (pairs' views, then the four's), the pairs' first.
-
-        views: (n, 6, y, x): a horizontal pair and four.
-        """
-        second, third = self.second.tied(), self.third.tied()
+        """Return the view between the pair and that between the four, of (n, 6, y, x): a horizontal pair and four."""
         found = []
         for kind, given in (("pair", views[:, :2]), ("four", views[:, 2:])):
-            features = functional.relu(functional.conv2d(given, *self.layers(kind)[0]))
-            features = functional.relu(functional.conv2d(features, *second))
-            found.append(functional.conv2d(features, *third))
+            planes = given
+            for number, (weight, bias) in enumerate(self.layers(kind), 1):
+                planes = functional.conv2d(planes, weight, bias)
+                planes = functional.relu(planes) if number < len(SIDES) else planes
+            inside = (..., slice(MARGIN, -MARGIN), slice(MARGIN, -MARGIN))
+            found.append(given.mean(1, keepdim=True)[inside] + planes.float())
         return torch.cat(found, 1)
 
 
@@ -220,16 +247,22 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--fields", type=int, default=300, help="light fields to render")
-    parser.add_argument("--start", type=Path, help="what is kept beside the weights, to go on from: angular.pt")
+    parser.add_argument(
+        "--start", type=Path, help="what is kept beside the weights, to go on from: angular.pt"
+    )
     add_options(parser)
     given_ = parser.parse_args()
     settle(given_.seed)
-    lumas = [(name, picture @ np.float32([0.25, 0.5, 0.25])) for name, picture in pictures(given_.photographs)]
+    lumas = [
+        (name, picture @ np.float32([0.25, 0.5, 0.25])) for name, picture in pictures(given_.photographs)
+    ]
     kept = [luma for name, luma in lumas if any(word in name for word in HELD_OUT)]
     learned = [luma for name, luma in lumas if not any(word in name for word in HELD_OUT)]
     eight_bits = partial(np.multiply, 255)
     random = np.random.default_rng(given_.seed)
-    fields = [np.rint(eight_bits(render(random, learned, 160))).astype(np.uint8) for _ in range(given_.fields)]
+    fields = [
+        np.rint(eight_bits(render(random, learned, 160))).astype(np.uint8) for _ in range(given_.fields)
+    ]
     random = np.random.default_rng(10**6)
     held_out = [np.rint(eight_bits(render(random, kept, 144))).astype(np.uint8) for _ in range(16)]
     net = Angular()

@@ -69,16 +69,16 @@ class Layer:
         y, x = at[0] + v * d, at[1] + u * d
         determinant = 1 - v * b - u * a
         middle = ((1 - u * a) * y + v * a * x) / determinant, (u * b * y + (1 - v * b) * x) / determinant
-        light = _bilinear(self.picture, *(row[0] * middle[0] + row[1] * middle[1] + row[2] for row in self.laid))
+        light = _bilinear(
+            self.picture, *(row[0] * middle[0] + row[1] * middle[1] + row[2] for row in self.laid)
+        )
         return light, None if self.holes is None else self.holes.solid(middle)
 
 
 def _bilinear(picture: Plane, y: NDArray[np.float32], x: NDArray[np.float32]) -> Plane:
     """Return the picture at places between its pixels; outside it is mirrored."""
     height, width = picture.shape
-    y, x = (
-        np.abs((place + (n - 1)) % (2 * (n - 1)) - (n - 1)) for place, n in ((y, height), (x, width))
-    )
+    y, x = (np.abs((place + (n - 1)) % (2 * (n - 1)) - (n - 1)) for place, n in ((y, height), (x, width)))
     top, left = np.minimum(y.astype(np.int32), height - 2), np.minimum(x.astype(np.int32), width - 2)
     down, right = (y - top).astype(np.float32), (x - left).astype(np.float32)
     flat, first = picture.ravel(), top * width + left
