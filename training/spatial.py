@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from training.descent import Batch, add_options, begin_from, keeper, network, settle, train, weights
+from training.descent import Batch, add_options, balanced, begin_from, keeper, network, settle, train, weights
 from training.photographs import Pair, pairs
 
 SIDES = {"srcnn": (9, 1, 5), "yoon": (9, 5, 5)}
@@ -109,7 +109,7 @@ def main() -> None:
         rate=given.rate,
         minutes=given.minutes,
         bfloat16=given.bfloat16,
-        keep=keeper(given.out, f"{given.network}-x{given.factor}", lambda: weights(net)),
+        keep=keeper(given.out, f"{given.network}-x{given.factor}", lambda: balanced(weights(net))),
     )
 
 
