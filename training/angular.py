@@ -221,6 +221,17 @@ def mean(start: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.stack([start[:2].mean(0), start[2:].mean(0)])
 
 
+def relative(start: torch.Tensor, guess: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
+    """Return the squared error of a piece beside that of averaging, mean over pieces.
+
+    With plain squares, pieces that hardly move count for nothing, and averaging stays better there.
+    """
+    inside = (..., slice(MARGIN, -MARGIN), slice(MARGIN, -MARGIN))
+    mean = torch.stack([start[:, :2].mean(1), start[:, 2:].mean(1)], 1)[inside]
+    error, averaging = ((each - truth).square().mean((2, 3)) for each in (guess, mean))
+    return 1e-3 * (error / (averaging + 1e-5)).mean()
+
+
 def _hardness(piece: tuple[NDArray[np.float32], NDArray[np.float32]]) -> float:
     start, truth = piece
     return float(((mean(start[:, MARGIN:-MARGIN, MARGIN:-MARGIN]) - truth) ** 2).mean())
@@ -283,6 +294,7 @@ def main() -> None:
         net,
         lambda: pieces.batch(given_.batch),
         lambda: psnr(net, held_out),
+        loss_of=relative,
         steps=given_.steps,
         rate=given_.rate,
         minutes=given_.minutes,

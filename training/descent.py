@@ -23,6 +23,12 @@ FILTERS = (64, 32)
 
 Batch = tuple[torch.Tensor, torch.Tensor]
 Curve = list[dict[str, float]]
+Loss = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def mean_square(start: torch.Tensor, guess: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
+    """Return the mean of |F(Y) - X|²."""
+    return (guess - truth).square().mean()
 
 
 def network(sides: tuple[int, int, int], channels: int = 1) -> nn.Sequential:
@@ -51,6 +57,7 @@ def train(
     batch: Callable[[], Batch],
     measure: Callable[[], float],
     *,
+    loss_of: Loss = mean_square,
     steps: int,
     rate: float,
     minutes: float | None = None,
@@ -88,7 +95,7 @@ def train(
         # the last tenth without: the weights settle for what they are used in
         with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16 and done < 0.9):
             guess = net(start)
-        loss = (guess.float() - truth).square().mean()
+        loss = loss_of(start, guess.float(), truth)
         adam.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 0.05)
