@@ -8,7 +8,8 @@ layers are their own, the others are shared (2017). Here they learn together, fr
 mirrors what comes out. The features of a layer come in eights for that, one for each way to turn or mirror, and
 weights are the mean over the eight ways: the group convolutions of T. Cohen and M. Welling, 2016. A network gives what
 is to be added to the mean of the views, and nothing where they are flat: light added to all views is added to the view
-between. What is kept are plain weights: `angular-pair` for a horizontal pair (a vertical one is transposed) and `angular-four`.
+between. What is kept are plain weights: `angular-pair` for a horizontal pair (a vertical one is transposed) and
+`angular-four`.
 """
 
 from __future__ import annotations
