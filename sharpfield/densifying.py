@@ -5,7 +5,8 @@ network, IEEE SPL 2017: min over the weights of the mean of |F(views) - X|², X 
 layers 9-5-5 with 64 and 32 filters, one for a horizontal pair, one for a vertical pair, one for four views; the second
 and third layers are the same in all three. Departures, each with its reason:
 
-- Weights are ours (docs/models.md), learned from light fields rendered of photographs.
+- Weights are ours (docs/models.md), learned from light fields rendered of photographs; at last, the error of a piece is
+  weighed by that of averaging, so that pieces that hardly move count as well.
 - The weights are bound by symmetry: turning or mirroring a light field turns or mirrors what comes out. So the network
   for a vertical pair is that for a horizontal one, transposed, and an eighth of the weights is free to be learned.
 - F is what is to be added to the mean of the views, and 0 where they are flat (the publication's F is the view itself):
