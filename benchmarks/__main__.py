@@ -6,7 +6,19 @@ import importlib
 import sys
 
 QUICK = ("startup", "speed", "twin")
-ALL = (*QUICK, "scaling", "tiling", "parity", "presets", "geometry", "camera", "scale", "page", "discontinuities")
+ALL = (
+    *QUICK,
+    "scaling",
+    "tiling",
+    "parity",
+    "presets",
+    "geometry",
+    "camera",
+    "scale",
+    "page",
+    "discontinuities",
+    "densify",
+)
 
 
 def main(names: list[str]) -> int:

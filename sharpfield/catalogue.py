@@ -98,6 +98,7 @@ _METHODS: dict[str, Method | tuple[str, str]] = {
     "mitra": ("sharpfield.methods.mitra.params", "mitra"),
     "srcnn": ("sharpfield.methods.srcnn", "srcnn"),
     "heber": ("sharpfield.methods.heber.params", "heber"),
+    "yoon": ("sharpfield.methods.yoon", "yoon"),
     "gb-dr": _GB_DIRECT,
     "gb-sq": _GB_SQUARE,
     "sharp": _SHARP,
