@@ -28,6 +28,7 @@ from sharpfield.io.zarr_store import VIEWS, is_store, open_for_writing, open_sto
 from sharpfield.observe import Camera
 from sharpfield.parallel import Workers
 from sharpfield.progress import ProgressCallback, silent
+from sharpfield.scale.journal import sync
 
 # a disk that is full, or a place that nobody may write to, stops every block, not only this one
 _HOPELESS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
@@ -260,29 +261,19 @@ def _record(task: Task, array: Any, digest: str) -> None:
     row, column = y0 * a // sides[2], x0 * a // sides[3]
     with Workers(_SYNCS) as together:  # the disk waits once for many
         names = (array.metadata.encode_chunk_key((v, u, row, column, 0)) for v, u in np.ndindex(task.grid))
-        together.map(_sync, (folder / name for name in names))
-    _sync(folder)
+        together.map(sync, (folder / name for name in names))
+    sync(folder)
     mark = Path(task.mark)
     temporary = mark.with_name(f".{mark.name}.{secrets.token_hex(4)}")
     try:
         temporary.write_text(digest, encoding="ascii")
-        _sync(temporary)
+        sync(temporary)
         os.replace(temporary, mark)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync(mark.parent)
-
-
-def _sync(path: Path) -> None:
-    if os.name == "nt" and path.is_dir():  # folders are not opened there
-        return
-    handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync(mark.parent)
 
 
 def plain(options: Any) -> Mapping[str, Any]:
