@@ -6,7 +6,7 @@ import importlib
 import sys
 
 QUICK = ("startup", "speed", "twin")
-ALL = (*QUICK, "scaling", "tiling", "parity", "presets", "geometry", "scale")
+ALL = (*QUICK, "scaling", "tiling", "parity", "presets", "geometry", "scale", "scale_costs")
 
 
 def main(names: list[str]) -> int:

@@ -92,9 +92,7 @@ def test_a_worker_killed_in_the_middle_of_a_chunk(calm, cluster, tmp_path, monke
 
     with ThreadPoolExecutor(1) as beside:
         killing = beside.submit(kill)
-        upscale_store(
-            folder / "in.zarr", tmp_path / "out.zarr", scheduler=cluster.scheduler_address, **ASKED
-        )
+        upscale_store(folder / "in.zarr", tmp_path / "out.zarr", scheduler=cluster.scheduler_address, **ASKED)
         killing.result()
     assert not psutil.pid_exists(victims[0])
     # neither the torn chunk nor what lay beside it

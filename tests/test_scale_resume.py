@@ -124,4 +124,6 @@ def test_a_block_is_recorded_after_it_is_on_the_disk(tmp_path, monkeypatch):
         assert ("disk", "views") in names[on_disk:recorded]
     # and the marks themselves, and what the result says of itself
     assert names.count(("disk", "light field")) >= 6
-    assert max(i for i, step in enumerate(names) if step == ("disk", "zarr.json")) > names.index(("name", "2.1"))
+    assert max(i for i, step in enumerate(names) if step == ("disk", "zarr.json")) > names.index(
+        ("name", "2.1")
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import os
@@ -133,7 +134,10 @@ def run_task(task: Task, progress: ProgressCallback = silent) -> Outcome:
     """Do a block; whatever goes wrong becomes part of the outcome, so that the other blocks are done."""
     began = time.perf_counter()
     try:
-        _upscale_block(task, progress)
+        try:
+            _upscale_block(task, progress)
+        finally:
+            _give_memory_back()
     except SharpfieldError as error:
         return Outcome(problem=str(error))
     except OSError as error:
@@ -148,6 +152,29 @@ def run_task(task: Task, progress: ProgressCallback = silent) -> Outcome:
     except Exception as error:
         return Outcome(problem=f"{task.where}: unexpected {type(error).__name__}: {error}")
     return Outcome(seconds=time.perf_counter() - began)
+
+
+def _give_memory_back() -> None:
+    """Return the memory of a block to the system: the next one cuts it up differently, and would take as much again.
+
+    The C library keeps what its threads have freed. Without this, the second block of 9x9 views took 2.7 GB where the
+    first had taken 1.7 GB.
+    """
+    if _C_LIBRARY is not None:
+        _C_LIBRARY.malloc_trim(0)
+
+
+def _c_library() -> Any:
+    """Return the C library where it can be told to give memory back (glibc), else None."""
+    try:
+        library = ctypes.CDLL(None)
+        library.malloc_trim.argtypes = [ctypes.c_size_t]
+    except (OSError, TypeError, AttributeError):  # another system, another C library
+        return None
+    return library
+
+
+_C_LIBRARY = _c_library()
 
 
 def _upscale_block(task: Task, progress: ProgressCallback) -> None:
