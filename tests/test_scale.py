@@ -13,11 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpfield as sf
-from sharpfield import catalogue
-from sharpfield.gb.params import EVEN
 from sharpfield.observe import Camera
 from sharpfield.scale import upscale_store
-from sharpfield.scale.plan import BASE_BYTES, Member, Request, members, plan_blocks
+from sharpfield.scale.plan import BASE_BYTES, Member, Request, each_budget, members, plan_blocks
 from sharpfield.upscaling import upscale
 
 SMALL_GB = {"iterations": 1, "proximal_steps": 1, "disparity": (-2, 2), "patch": 3}
@@ -70,41 +68,6 @@ def test_one_block_of_gb_is_what_upscale_makes(tmp_path):
     record = made.metadata["upscale"]
     assert record.items() <= whole.metadata["upscale"].items()
     assert record["options"]["disparity"] == [-2, 2]
-
-
-def test_every_block_takes_the_same_steps(tmp_path):
-    lf = scene(grid=(2, 2), size=(60, 24), channels=1)
-    sf.write(lf, tmp_path / "in.zarr")
-    asked = {name: value for name, value in SMALL_GB.items() if name != "proximal_steps"}
-    for name, block in (("blocks", 24), ("whole", 60)):
-        upscale_store(tmp_path / "in.zarr", tmp_path / f"{name}.zarr", bits=32, block=block, **asked)
-        options = sf.read(tmp_path / f"{name}.zarr").metadata["upscale"]["options"]
-        assert EVEN.items() <= options.items()
-    # more than a halo away from the border of the next block nothing differs but the last bits of a stop within a step
-    made = [sf.read(tmp_path / f"{name}.zarr").views for name in ("blocks", "whole")]
-    assert np.abs(made[0] - made[1]).mean() < 0.5 / 255
-    # what a person says about the stop, or the paper, is left as it is
-    for more in ({"proximal_steps": 2}, {"preset": "paper", "proximal_steps": 2}):
-        upscale_store(tmp_path / "in.zarr", tmp_path / "own.zarr", overwrite=True, **asked, **more)
-        options = sf.read(tmp_path / "own.zarr").metadata["upscale"]["options"]
-        own = catalogue.make_options("gb-sq", more.get("preset", "fast"), {**asked, "proximal_steps": 2})
-        assert {name: options[name] for name in EVEN} == {name: getattr(own, name) for name in EVEN}
-
-
-def test_memory_is_given_back_after_every_block(tmp_path, monkeypatch):
-    class Library:
-        given_back = 0
-
-        def malloc_trim(self, padding):
-            self.given_back += 1
-
-    library = Library()
-    monkeypatch.setattr("sharpfield.scale.work._C_LIBRARY", library)
-    sf.write(scene(), tmp_path / "in.zarr")
-    done = upscale_store(tmp_path / "in.zarr", tmp_path / "out.zarr", method="bicubic", block=11)
-    assert library.given_back == done.blocks == 6
-    monkeypatch.setattr("sharpfield.scale.work._C_LIBRARY", None)  # where the C library cannot
-    upscale_store(tmp_path / "in.zarr", tmp_path / "out.zarr", method="bicubic", overwrite=True)
 
 
 def test_a_block_sees_its_halo(tmp_path):
@@ -170,8 +133,12 @@ def test_blocks_cover_once_and_fit(tmp_path_factory, size, factor, extra):
 def test_a_budget_too_small_is_said(tmp_path):
     sf.write(scene(), tmp_path / "in.zarr")
     text = line(upscale_store, tmp_path / "in.zarr", tmp_path / "out.zarr", memory="100MB")
-    assert "give --memory more" in text
+    assert "give more --memory" in text
     assert os.listdir(tmp_path) == ["in.zarr"]
+    # workers share what the process that starts them leaves
+    assert each_budget(2e9, None) == 2e9
+    assert 0.85e9 < each_budget(2e9, 2) < 0.9e9
+    assert each_budget(1e8, 2) == 0
 
 
 class StopHereError(Exception):

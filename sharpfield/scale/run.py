@@ -21,7 +21,7 @@ from sharpfield.observe import Camera, whole_factor
 from sharpfield.progress import Progress, ProgressCallback, part, silent
 from sharpfield.scale.engine import SchedulerGoneError, connected, run_here, run_on_cluster, threads_each
 from sharpfield.scale.journal import RUN, Journal, attributes, settle, store, versions
-from sharpfield.scale.plan import Member, Plan, Request, check_request, members, plan_blocks
+from sharpfield.scale.plan import Member, Plan, Request, check_request, each_budget, members, plan_blocks
 from sharpfield.scale.work import Outcome, Task, files_digest, input_digest, plain
 from sharpfield.upscaling import DEFAULT_CHROMA, as_camera, parse_memory
 
@@ -119,7 +119,7 @@ def upscale_store(
     place, target = Path(source).absolute(), Path(out).absolute()
     if target == place or place in target.parents or target in place.parents:
         raise OptionError(f"{out}: is the input, or inside of it, or around it; choose another name")
-    budget = parse_memory(memory) / (workers or 1)
+    budget = each_budget(parse_memory(memory), workers)
     found = members(place)
     journal = Journal(target)
     try:
