@@ -1,7 +1,7 @@
 """What a block costs to compute, to read and write, and to hand out; and what that makes of jobs too large to measure.
 
 python -m benchmarks.scale_costs                          everything, then the estimates from it
-python -m benchmarks.scale_costs task|store|handing       one of them
+python -m benchmarks.scale_costs plans|task|store|handing one of them
 
 Seconds are processor seconds of one thread, so that other work on the machine changes little.
 """
@@ -158,14 +158,8 @@ def estimate(
     folder: Path, seconds: dict[int, float], moving: float, block_cost: float, field_cost: float
 ) -> None:
     """Print what the measured figures make of each job, for 1, 16 and 256 workers of one thread."""
-    import zarr
-
     for number, job in enumerate(JOBS):
-        path = folder / f"job{number}.zarr"
-        # only its description: a plan needs no pixels
-        zarr.create_group(path).create_array(
-            "views", shape=(job.grid, job.grid, *job.size, 3), dtype="u1", chunks=(1, 1, 256, 256, 3)
-        )
+        path = described(folder / f"job{number}.zarr", job.grid, job.size)
         plan = plan_blocks(
             Member("", path), Request("gb-sq", "fast", {}, Camera(job.factor), "bicubic"), job.memory
         )
@@ -180,7 +174,7 @@ def estimate(
             f"\n{job.title}: {blocks} blocks of {plan.block[1]}x{plan.block[0]} a light field, halo {plan.margin}; "
             f"{seen / core:.2f} times the pixels are computed, {chunks / core:.1f} times are read; "
             f"{whole / (blocks * job.fields):.0f} s a block; at most {read / 1e12:.2f} TB read, "
-            f"{written / 1e12:.2f} TB written, {hands / 3600:.2f} h of handing out\n"
+            f"{written / 1e12:.2f} TB written, {lasting(hands)} of handing out\n"
         )
         print("| workers | time | read, at most | written, at most | the process that hands out is busy |")
         print("|---|---|---|---|---|")
@@ -189,8 +183,42 @@ def estimate(
             rounds = math.ceil(blocks * job.fields / count) * count / (blocks * job.fields)
             took = max(whole / count * rounds, hands)
             rates = [f"{amount / took / 1e6:.1f} MB/s" for amount in (read, written)]
-            hours = f"{took / 86400:.1f} days" if took > 2 * 86400 else f"{took / 3600:.2f} h"
-            print(f"| {count} | {hours} | {rates[0]} | {rates[1]} | {100 * hands / took:.2f} % |")
+            print(f"| {count} | {lasting(took)} | {rates[0]} | {rates[1]} | {100 * hands / took:.2f} % |")
+
+
+def lasting(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86400 else f"{seconds / 86400:.1f} days"
+
+
+def plans(folder: Path) -> None:
+    """Print how memory decides the blocks, and what they compute and read beside their own pixels."""
+    print("| light field | a worker's memory | block | pixels computed | pixels read |")
+    print("|---|---|---|---|---|")
+    for grid, size in ((5, (1080, 1920)), (17, (2048, 2048))):
+        path = described(folder / f"{grid}.zarr", grid, size)
+        for memory in (1e9, 2e9, 8e9, 16e9):
+            plan = plan_blocks(Member("", path), Request("gb-sq", "fast", {}, Camera(2), "bicubic"), memory)
+            seen, chunks, _ = look(plan)
+            core = size[0] * size[1]
+            print(
+                f"| {grid}x{grid} of {size[1]}x{size[0]} | {memory / 1e9:.0f} GB | {plan.block[1]}x{plan.block[0]} "
+                f"| {seen / core:.2f} x | {chunks / core:.1f} x |"
+            )
+
+
+def described(path: Path, grid: int, size: tuple[int, int]) -> Path:
+    """Make a store that has a description only: a plan needs no pixels."""
+    import zarr
+
+    zarr.create_group(path).create_array(
+        "views", shape=(grid, grid, *size, 3), dtype="u1", chunks=(1, 1, 256, 256, 3)
+    )
+    return path
 
 
 def look(plan: Plan) -> tuple[float, float, int]:
@@ -209,7 +237,7 @@ def look(plan: Plan) -> tuple[float, float, int]:
 
 
 def main(names: list[str] | None = None) -> None:
-    parts = {"task": task, "store": store, "handing": handing}
+    parts = {"plans": plans, "task": task, "store": store, "handing": handing}
     found = {}
     for name in names or parts:
         print(f"\n### {name}\n", flush=True)
