@@ -8,6 +8,7 @@ What a block costs, and what that makes of a large job, is in scale_costs.py.
 
 from __future__ import annotations
 
+import logging
 import resource
 import subprocess
 import sys
@@ -118,6 +119,7 @@ class Pool:
     def __init__(self, count: int) -> None:
         from distributed import Client, LocalCluster
 
+        logging.disable(logging.CRITICAL)  # what Dask says when it ends
         self.cluster = LocalCluster(
             n_workers=count,
             threads_per_worker=1,

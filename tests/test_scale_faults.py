@@ -30,6 +30,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and mou
 ASKED = {"method": "bicubic", "block": 10}
 WORDS = ["--method", "bicubic", "--block", "10", "--quiet"]
 BLOCKS = 24
+PATIENCE = 300  # seconds that a machine with much else to do may take to start a process
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_a_worker_killed_in_the_middle_of_a_chunk(calm, cluster, tmp_path, monke
     victims = []
 
     def kill():
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + PATIENCE
         while not flag.exists() and time.monotonic() < deadline:
             time.sleep(0.001)
         victims.append(int(flag.read_text()))
@@ -208,7 +209,7 @@ def test_a_run_killed_at_ten_random_moments(tmp_path):
         with start("upscale", tmp_path / "in.zarr", out, *WORDS, *who) as run:
             # some die before they have begun, most soon after a block or two were done
             goal = 0 if number % 5 == 4 else chance.randint(1, 2)
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + PATIENCE
             while run.poll() is None and marks(out) < kept[-1] + goal and time.monotonic() < deadline:
                 time.sleep(0.001)
             time.sleep(chance.random() * (0.02 if goal else 1.0))
@@ -231,7 +232,7 @@ def test_a_run_with_workers_killed_and_gone_on_without(calm, tmp_path):
     folder, want = calm
     out = tmp_path / "out.zarr"
     with start("upscale", folder / "in.zarr", out, *WORDS, "--workers", 2) as run:
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + PATIENCE
         while run.poll() is None and marks(out) < 3 and time.monotonic() < deadline:
             time.sleep(0.001)
         run.kill()  # the workers notice that it is gone
@@ -254,7 +255,7 @@ def test_the_scheduler_gone(calm, tmp_path):
         **quiet,
     )
     try:
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + PATIENCE
         while not place.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         address = re.search(r"tcp://[^\"]+", place.read_text())[0]
