@@ -18,6 +18,7 @@ ALL = (
     "page",
     "discontinuities",
     "densify",
+    "scale_costs",
 )
 
 

@@ -178,6 +178,17 @@ def make_options(name: str, preset: str = DEFAULT_PRESET, given: Mapping[str, An
     return kind(**{**known[preset], **given})
 
 
+def even_options(name: str, preset: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options with which a method does all blocks of a light field alike, where it has such.
+
+    Those of the preset `paper`, and a stop that was asked for, are left as they are.
+    """
+    if name not in _PRESETS or preset != DEFAULT_PRESET:
+        return {}
+    found: Mapping[str, Any] = importlib.import_module(_PRESETS[name]).EVEN
+    return {} if found.keys() & given.keys() else found
+
+
 def _meant(word: str, known: Any) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
