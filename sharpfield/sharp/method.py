@@ -65,7 +65,7 @@ def run(
         raise InputError("one view is no light field: sharp needs neighbouring views; use bicubic instead")
     samples = find_samples(low, camera.factor, options, workers, part(progress, 0, _SWEEPING))
     noise = noise_of(samples.low) if options.noise < 0 else options.noise
-    prior = Prior.of(options, noise, camera.factor)
+    prior = Prior.of(options, noise, camera.factor, len(samples.low))
     u = interpolate(samples.low, camera.factor, "bicubic", workers)
     np.clip(u, 0, 1, out=u)
     blur = camera.dense_map((u.shape[1], u.shape[2]))

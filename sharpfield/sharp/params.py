@@ -34,7 +34,8 @@ class SharpParams:
     rounds
         How often the weights of the prior are made anew in a stage.
     bend_weight
-        λ of the second differences along rows and columns; a tenth of it along diagonals.
+        λ of the second differences along rows and columns, a tenth of it along diagonals, at factor 2 for a view of
+        which 17 tell; it goes with their number and with 1 / factor².
     bend_knee
         k of the prior: differences beyond it are edges.
     slope_weight
