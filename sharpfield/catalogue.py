@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
 from sharpfield.contract import Method, Need, Plan, Run
 from sharpfield.errors import OptionError
 
-DEFAULT_METHOD = "gb-sq"
+DEFAULT_METHOD = "sharp"
+PAPER_METHOD = "gb-sq"  # where the paper's schedule or an option of the paper's method is asked for
 DEFAULT_PRESET = "fast"
 
 Presets = Mapping[str, Mapping[str, Any]]
@@ -137,6 +138,25 @@ def _find(name: str) -> Method:
 def methods() -> tuple[Method, ...]:
     """Return all methods."""
     return tuple(find(name) for name in names())
+
+
+def default_method(preset: str = DEFAULT_PRESET, given: Iterable[str] = ()) -> str:
+    """Return the method to take when none is named: ours, or the paper's where something of the paper is asked for.
+
+    Parameters
+    ----------
+    preset
+        `paper` asks for the paper's method.
+    given
+        Names of options: one that only the paper's method has asks for it.
+    """
+    ours, papers = (
+        {each.name for each in fields(find(name).options())} for name in (DEFAULT_METHOD, PAPER_METHOD)
+    )
+    # a name that is close to one of the paper's options was meant as that, and will be told so
+    meant = [option for option in given if option not in ours]
+    asked = preset == "paper" or any(difflib.get_close_matches(option, papers - ours, 1) for option in meant)
+    return PAPER_METHOD if asked else DEFAULT_METHOD
 
 
 def presets(name: str) -> Presets:

@@ -263,12 +263,12 @@ def problem(factor: int = 2) -> tuple[list[Warped], Camera]:
     low, disparity = random(3, 3, 6, 7), 2 * random(3, 3, 6, 7, seed=1) - 1
     ndimage.gaussian_filter(low, (0, 0, 1, 1), output=low)
     gains = np.linspace(0.8, 1.2, 9).reshape(3, 3, 1, 1).astype(np.float32)
-    return warp_views(low * gains, disparity, (1, 1), factor, HeberParams(agreement=5)), Camera(factor)
+    return warp_views(low * gains, disparity, (1, 1), factor, HeberParams(stack_agreement=5)), Camera(factor)
 
 
 def objective(views, shared, beside: LowRank, blur, params) -> float:
     """The objective of the method, the sparse part being the best one."""
-    total = params.tv_weight * float(np.hypot(*gradient(shared)).sum())
+    total = params.stack_tv_weight * float(np.hypot(*gradient(shared)).sum())
     delta = params.sparse_threshold
     columns = np.zeros((len(views), *shared.shape), np.float32)
     for number, (view, column) in enumerate(zip(views, columns, strict=True)):
@@ -367,7 +367,7 @@ def test_a_part_comes_out_as_in_the_whole():
     """Up to the weights that the nuclear norm gives the views, for which it looks at the whole."""
     scene = fronto_parallel((3, 3), (64, 160), 1.5, seed=3, supersampling=2).lightfield
     low = luma(degrade(scene, Camera(2)).views)
-    params = HeberParams(disparity=(-2, 2), rounds=6)
+    params = HeberParams(disparity=(-2, 2), stack_rounds=6)
     halo = plan(params, (3, 3), (64, 160)).halo
     whole = run(low, Camera(2), params, ALONE, silent)
     part = run(np.ascontiguousarray(low[..., :56]), Camera(2), params, ALONE, silent)
@@ -403,12 +403,12 @@ def test_tiny_views(size):
         {"disparity": (0.5, 2)},
         {"rank_weight": 0},
         {"sparse_threshold": float("nan")},
-        {"tv_weight": -1},
-        {"distance": float("inf")},
-        {"agreement": 0},
+        {"stack_tv_weight": -1},
+        {"stack_distance": float("inf")},
+        {"stack_agreement": 0},
         {"step": 2},
         {"span": 2},
-        {"rounds": 0},
+        {"stack_rounds": 0},
         {"tv_steps": 0},
     ],
 )

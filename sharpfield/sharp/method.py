@@ -122,7 +122,7 @@ def _improve(
     """Solve every view anew from the samples of all, weighed by how well they fit the estimate u; into u."""
     # the first weights come from an interpolation: fewer views, the near ones, and one round are better then
     heard = options.neighbours if stage else max(options.neighbours // 2, 1)
-    rounds = options.rounds if stage else 1
+    rounds = options.prior_rounds if stage else 1
     parts = blocks((u.shape[1], u.shape[2]), camera)
     blurs = {block.size: camera.dense_map(block.size) for block in parts}
     done = count(1)
@@ -148,8 +148,8 @@ def _improve(
                     lambda image, out: problem.apply(image[0], out[0]),  # noqa: B023
                     right_side,
                     x,
-                    tolerance=options.cg_tolerance,
-                    iterations=options.cg_iterations,
+                    tolerance=options.solve_tolerance,
+                    iterations=options.solve_steps,
                 ).x
             solved[block.kept] = x[0][block.inner]
         np.clip(solved, 0, 1, out=u[view])  # no other view is solved from u itself, only from `seen`

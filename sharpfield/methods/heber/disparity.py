@@ -36,7 +36,7 @@ def find_disparity(low: Planes, place: tuple[int, int], factor: int, params: Heb
     """
     reach = params.disparity[0] / factor, params.disparity[1] / factor
     volume, step = sweep(low, place, reach, params)
-    value = smooth(volume, reach[0], step, low[place], params.disparity_weight)
+    value = smooth(volume, reach[0], step, low[place], params.sweep_weight)
     return np.asarray(value * factor, np.float32)
 
 

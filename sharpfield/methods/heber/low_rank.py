@@ -57,10 +57,12 @@ def warp_views(
     warped = []
     for other in window_of(low.shape[:2], place, params.span):
         down, right = float(other[0] - place[0]), float(other[1] - place[1])
-        nearness = 1 / (1 + (down * down + right * right) / params.distance**2)
+        nearness = 1 / (1 + (down * down + right * right) / params.stack_distance**2)
         weight = np.full(low.shape[2:], nearness, np.float32)
         if other != place:
-            kernels.trust(disparity[other], disparity[place], down, right, factor, params.agreement, weight)
+            kernels.trust(
+                disparity[other], disparity[place], down, right, factor, params.stack_agreement, weight
+            )
         warped.append(Warped(low[other], disparity[other], weight, (down, right), factor))
     return warped
 
@@ -159,11 +161,11 @@ def solve(
     """
     size, samples = start.shape, views[0].samples.size
     threshold = params.rank_weight * params.sparse_threshold * math.sqrt(samples) / views[0].factor
-    shared = SharedColumn(np.clip(start, 0, 1), blur, params.tv_weight)
+    shared = SharedColumn(np.clip(start, 0, 1), blur, params.stack_tv_weight)
     beside = LowRank.nothing(size, len(views))
     columns = np.empty((len(views), *size), np.float32)
     own, total, mass = (np.empty(size, np.float32) for _ in range(3))
-    for _ in range(params.rounds if rounds is None else rounds):
+    for _ in range(params.stack_rounds if rounds is None else rounds):
         seen, seen_beside = blur.apply(shared.run_ahead()), beside.mapped(blur)
         total[:] = 0
         mass[:] = 0

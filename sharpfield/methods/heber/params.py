@@ -35,19 +35,19 @@ class HeberParams:
         a view and a the factor: about what differences of δ in all samples, of random signs, would reach.
     sparse_threshold
         δ, the difference of light beyond which a difference is sparse.
-    tv_weight
+    stack_tv_weight
         α, the weight of the total variation of the shared column.
     span
         Side of the window of views that a reference is stacked with.
-    distance
+    stack_distance
         How many steps of the grid away a view counts half.
-    agreement
+    stack_agreement
         How far apart two disparities may place a sample in the reference, for it to count half; high-resolution pixels.
     step
         Step between the disparities of the sweep, low-resolution pixels.
-    disparity_weight
+    sweep_weight
         Weight of the costs of the sweep against the total variation of the disparities.
-    rounds
+    stack_rounds
         How often the differences of all views are spread.
     tv_steps
         Steps on the shared column and its total variation in each round.
@@ -56,15 +56,13 @@ class HeberParams:
     disparity: tuple[int, int] = _shown((-6, 6), "range LO:HI between adjacent views, HR pixels")
     rank_weight: float = _shown(0.1, "weight of the nuclear norm, in units of what noise would reach")
     sparse_threshold: float = _shown(0.02, "difference of light beyond which it is sparse")
-    tv_weight: float = _shown(0.001, "weight of the total variation of the shared column")
+    stack_tv_weight: float = _shown(0.001, "weight of the total variation of the shared column")
     span: int = _shown(5, "side of the window of views that are stacked")
-    distance: float = _shown(3.0, "steps of the grid at which a view counts half")
-    agreement: float = _shown(0.5, "error of a warp at which a sample counts half, HR pixels")
+    stack_distance: float = _shown(3.0, "steps of the grid at which a view counts half")
+    stack_agreement: float = _shown(0.5, "error of a warp at which a sample counts half, HR pixels")
     step: float = _shown(0.125, "step between the disparities of the sweep, LR pixels")
-    disparity_weight: float = _shown(
-        20.0, "weight of the sweep's costs against the total variation of the map"
-    )
-    rounds: int = _shown(14, "how often the differences of all views are spread")
+    sweep_weight: float = _shown(20.0, "weight of the sweep's costs against the total variation of the map")
+    stack_rounds: int = _shown(14, "how often the differences of all views are spread")
     tv_steps: int = _shown(8, "steps on the shared column in each round")
 
     def __post_init__(self) -> None:
@@ -73,14 +71,14 @@ class HeberParams:
             raise OptionError(f"disparity is two whole numbers LO:HI, not {low!r}:{high!r}")
         if low >= high:
             raise OptionError(f"disparity needs LO below HI; {low}:{high} is empty, try {high}:{low}")
-        positive = ("rank_weight", "sparse_threshold", "distance", "agreement", "disparity_weight")
-        for name, least in [*((name, "above 0") for name in positive), ("tv_weight", "at least 0")]:
+        positive = ("rank_weight", "sparse_threshold", "stack_distance", "stack_agreement", "sweep_weight")
+        for name, least in [*((name, "above 0") for name in positive), ("stack_tv_weight", "at least 0")]:
             value = getattr(self, name)
-            if not (math.isfinite(value) and (value > 0 or (value == 0 and name == "tv_weight"))):
+            if not (math.isfinite(value) and (value > 0 or (value == 0 and name == "stack_tv_weight"))):
                 raise OptionError(f"{name} must be a number {least}, not {value}")
         if not 1 / 64 <= self.step <= 1:
             raise OptionError(f"step must be from 1/64 to 1 low-resolution pixel, not {self.step}")
-        for name, fewest in (("span", 3), ("rounds", 1), ("tv_steps", 1)):
+        for name, fewest in (("span", 3), ("stack_rounds", 1), ("tv_steps", 1)):
             if getattr(self, name) < fewest:
                 raise OptionError(f"{name} must be {fewest} or more, not {getattr(self, name)}")
 
