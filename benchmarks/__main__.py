@@ -19,6 +19,7 @@ ALL = (
     "discontinuities",
     "densify",
     "scale_costs",
+    "beyond",
 )
 
 

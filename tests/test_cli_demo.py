@@ -57,7 +57,7 @@ def test_it_ends_with_a_page_and_says_where_it_is(made):
     for each, field in zip(record["methods"], shown["fields"], strict=False):
         assert field["psnr"] == [[round(one, 3) for one in row] for row in each["psnr"]["views"]]
         assert dict(field["facts"])["Method"] == each["method"]
-    assert (shown["left"], shown["right"]) == (4, list(METHODS).index("gb-sq"))
+    assert (shown["left"], shown["right"]) == (len(METHODS), list(METHODS).index("sharp"))
 
 
 def test_the_graph_beats_interpolation(made):
@@ -65,6 +65,7 @@ def test_the_graph_beats_interpolation(made):
     mean = {each["method"]: each["psnr"]["mean"] for each in record["methods"]}
     assert mean["bicubic"] > mean["bilinear"]
     assert mean["gb-sq"] > mean["bicubic"] + 0.5
+    assert mean["sharp"] > mean["gb-sq"]
     assert mean["gb-dr"] > mean["bicubic"] + 0.5
 
 

@@ -28,7 +28,7 @@ def _demo(
     threads: Threads = None,
     voice: Voice,
 ) -> None:
-    """Render a still life, shrink it, and bring its resolution back by four methods.
+    """Render a still life, shrink it, and bring its resolution back by five methods.
 
     Prints how close each came to the truth, and leaves pictures and a page (view.html) to look at. Takes a minute or
     so.
