@@ -219,9 +219,7 @@ def twin_rows(samples, weights, view, block) -> tuple[np.ndarray, np.ndarray, np
     rows, weight, shown = [], [], []
     for other, table in weights.items():
         step = samples.placement.position[other] - samples.placement.position[view]
-        offset = samples.factor * (
-            samples.placement.translation[view] - samples.placement.translation[other]
-        )
+        offset = samples.factor * (samples.placement.translation[view] - samples.placement.translation[other])
         for place in np.ndindex(*table.shape):
             at = landing(place, samples.disparity[other], (*step, *offset), samples.factor)
             at = [a - first[0] for a, first in zip(at, (block.rows, block.columns), strict=True)]
