@@ -26,6 +26,8 @@ _NEWTON_STEPS = 3
 _ROBUST = 0.02  # residual at which a pixel counts half
 _RIDGE = 1e-6  # a pixel's squared gradient below which nothing is known
 _UNSURE = 0.02  # of a translation that is measured, low-resolution pixels
+_FITTING = 0.06  # residual below which a pixel fits
+_TRIED = 4  # views besides the middle one that may stand in for it
 _FARTHEST = 1.0  # translation, low-resolution pixels; more is no calibration
 _SMALLEST = 16  # views with a smaller side are not calibrated
 
@@ -79,7 +81,8 @@ def calibrate(
 ) -> tuple[Placement, Window]:
     """Return the placement with every view's translation, and the range of disparities that the scene has.
 
-    Each translation by robust Gauss-Newton steps against the middle view, whose disparities are swept anew in between.
+    Each translation by robust Gauss-Newton steps against the middle view (a view beside it, where that fits no other),
+    whose disparities are swept anew in between.
 
     Parameters
     ----------
@@ -92,21 +95,47 @@ def calibrate(
     translate
         Whether to measure translations; else only the range.
     """
-    middle = placement.middle
+    middle, disparity = _reference(low, placement, window, limit, workers)
     translate = translate and min(low.shape[1:]) >= _SMALLEST
     for number in range(_SWEEPS if translate else 1):
-        disparity = sweep(low, placement, window, _COARSE, limit, workers, only=[middle])[0]
-        if number == 0:
+        if number:
+            disparity = sweep(low, placement, window, _COARSE, limit, workers, only=[middle])[0]
+        else:
             least, most = np.percentile(disparity, (0.5, 99.5))
             window = max(window[0], float(least) - _MARGIN), min(window[1], float(most) + _MARGIN)
         if translate:
-            placement = _translated(low, placement, disparity, workers)
+            placement = _translated(low, placement, middle, disparity, workers)
     return placement, window
 
 
-def _translated(low: Views, placement: Placement, disparity: Views, workers: Workers) -> Placement:
-    """Return the placement with translations that bring every view onto the middle one."""
-    middle = placement.middle
+def _reference(
+    low: Views, placement: Placement, window: Window, limit: float, workers: Workers
+) -> tuple[int, Views]:
+    """Return the view nearest to the middle that at least half of the others fit, and its disparities.
+
+    A view that is black or of another exposure tells nothing about the others. Where none fits: the middle one.
+    """
+    found: tuple[int, Views] | None = None
+    for view in placement.nearest(placement.middle, _TRIED):
+        disparity = sweep(low, placement, window, _COARSE, limit, workers, only=[view])[0]
+        found = found or (view, disparity)
+        shares = [
+            np.mean(np.abs(look[np.isfinite(look)]) < _FITTING)
+            for other in range(len(low))
+            if other != view
+            for look in [_look(low[other], low[view], disparity, -placement.step(view, other), np.zeros(2))]
+            if np.isfinite(look).any()
+        ]
+        if shares and np.median(shares) > 0.5:
+            return view, disparity
+    assert found is not None  # the middle one is the first that is tried
+    return found
+
+
+def _translated(
+    low: Views, placement: Placement, middle: int, disparity: Views, workers: Workers
+) -> Placement:
+    """Return the placement with translations that bring every view onto the one taken for the middle."""
     flat = np.zeros_like(low[middle])
 
     def one(view: int) -> Positions:
