@@ -33,6 +33,7 @@ gb sharp methods
 catalogue
 tiles
 upscaling
+disparities
 metrics
 benchmark
 synthetic
