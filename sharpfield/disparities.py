@@ -58,8 +58,8 @@ class Calibration:
     Parameters
     ----------
     translation
-        (v, u, 2): how far down and right the picture of a view is moved, pixels. Their median is 0: where all views
-        but the middle one are moved alike, it is the middle one that is off.
+        (v, u, 2): how far down and right the picture of a view is moved, pixels. What all views have in common is
+        not in it: where all but the middle one are moved alike, it is the middle one that is off.
     """
 
     translation: NDArray[np.float64]
@@ -223,7 +223,7 @@ def depth(
         sweeping = part(report, _SWEEPING, 1)
         maps = _sweep_tiles(lf, placement, window, limit, number, tiling, workers, sweeping)
     report(Progress("disparities found", 1))
-    return DisparityMaps(maps, lf.grid, view, window, _calibration(placement, lf.size), notes)
+    return DisparityMaps(maps, lf.grid, view, window, _calibration(placement), notes)
 
 
 def find_calibration(lf: LightField, geometry: Geometry, workers: Workers) -> Calibration | None:
@@ -238,7 +238,7 @@ def find_calibration(lf: LightField, geometry: Geometry, workers: Workers) -> Ca
         return None
     try:
         window = geometry.range[0] - _AROUND, geometry.range[1] + _AROUND
-        return _calibration(_place(lf, window, workers)[0], lf.size)
+        return _calibration(_place(lf, window, workers)[0])
     except (np.linalg.LinAlgError, MemoryError):
         return None
 
@@ -283,15 +283,29 @@ def _place(lf: LightField, window: Window, workers: Workers) -> tuple[Placement,
     limit = params.sweep_limit + _NOISE_LIMIT * max(noise_of(low) - params.reference_noise, 0)
     smooth = blurred(low, params.sweep_blur, workers)
     grid = Placement.on_grid(lf.grid)
-    return *calibrate(smooth, grid, window, limit, params.calibrate, workers), limit
+    placement, window = calibrate(smooth, grid, window, limit, params.calibrate, workers)
+    return _on_average_on_grid(placement), window, limit
 
 
-def _calibration(placement: Placement, size: tuple[int, int]) -> Calibration | None:
-    """Return the translations about their median; None where none were measured."""
+def _on_average_on_grid(placement: Placement) -> Placement:
+    """Return the placement without what no pixel can tell from other disparities: t_j = a + c p_j.
+
+    Were all views moved so, every disparity would be less by c. The views are taken to stand on the grid but for
+    single ones: a is the median of the translations, c that of what each says of it.
+    """
+    moved = placement.translation - np.median(placement.translation, axis=0)
+    square = (placement.position**2).sum(axis=1)
+    told = square > 0
+    common = np.median((placement.position * moved).sum(axis=1)[told] / square[told])
+    return Placement(placement.grid, placement.position, moved - common * placement.position)
+
+
+def _calibration(placement: Placement) -> Calibration | None:
+    """Return the translations; None where none were measured."""
     moved = placement.translation
     if len(moved) < _FEWEST_VIEWS or not (np.isfinite(moved).all() and moved.any()):
         return None
-    return Calibration((moved - np.median(moved, axis=0)).reshape(*placement.grid, 2))
+    return Calibration(moved.reshape(*placement.grid, 2))
 
 
 def _luma(lf: LightField, window: tuple[slice, slice], workers: Workers) -> Views:
