@@ -139,8 +139,8 @@ def write_maps(
         )
         if output.container == "npz":
             with place.open("wb") as file:
-                everything: dict[str, Any] = {"disparity": disparity, "record": np.array(text.decode())}
-                np.savez(file, **everything, **arrays)
+                everything: dict[str, Any] = {"disparity": disparity, **arrays}
+                np.savez(file, **everything, record=np.array(text.decode()))
         elif output.container == "file":
             place.write_bytes(picture((0, 0)))
         elif output.container == "folder":
