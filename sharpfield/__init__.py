@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from sharpfield.densifying import densify
+    from sharpfield.disparities import depth
     from sharpfield.errors import InputError, OptionError, OutputError, SharpfieldError
     from sharpfield.io import read, write
     from sharpfield.lightfield import LightField
@@ -35,6 +36,7 @@ _ROOM_OF = {
     "degrade": "observe",
     "upscale": "upscaling",
     "densify": "densifying",
+    "depth": "disparities",
     "psnr": "metrics",
     "ssim": "metrics",
     "evaluate": "metrics",
@@ -55,6 +57,7 @@ __all__ = [  # noqa: RUF022  (in the order of the data flow)
     "degrade",
     "upscale",
     "densify",
+    "depth",
     "psnr",
     "ssim",
     "evaluate",

@@ -34,6 +34,7 @@ catalogue
 tiles
 upscaling
 densifying
+disparities
 metrics
 benchmark
 synthetic

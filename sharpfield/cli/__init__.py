@@ -34,6 +34,7 @@ _COMMANDS = {
     "convert": _WORK,
     "view": _WORK,
     "animate": _WORK,
+    "depth": _WORK,
     "degrade": _MEASURE,
     "evaluate": _MEASURE,
     "benchmark": _MEASURE,

@@ -14,6 +14,7 @@ from sharpfield.errors import SharpfieldError
 from sharpfield.progress import Progress, part
 
 if TYPE_CHECKING:
+    from sharpfield.disparities import Calibration
     from sharpfield.geometry import Geometry
     from sharpfield.lightfield import LightField
 
@@ -34,8 +35,9 @@ def _info(
 
     Disparity is how far a point of the scene moves from one view to the next, in pixels; upscale searches a little
     farther than that, in pixels of its result. The order of the views is read off the pixels, too: where it is
-    stored reversed, the result is poor.
+    stored reversed, the result is poor. Calibration is how far single views stand from where the grid says.
     """
+    from sharpfield.disparities import find_calibration
     from sharpfield.geometry import estimate_geometry
     from sharpfield.parallel import Workers
 
@@ -43,9 +45,13 @@ def _info(
         lf = reading.read(path, Voice(quiet=True), part(progress, 0, 0.5), threads)
         progress(Progress("measuring disparity", 0.5))
         geometry = estimate_geometry(lf, workers=workers)
+        progress(Progress("calibrating views", 0.8))
+        calibration = find_calibration(lf, geometry, workers)
     plans = [_plan(lf, geometry, factor) for factor in _FACTORS]
     order = " ".join(filter(None, (geometry.sentence, reading.in_all(geometry.flags))))
-    voice.result(_text(path, lf, geometry, plans, order), _record(path, lf, geometry, plans))
+    record = _record(path, lf, geometry, plans)
+    record["calibration"] = None if calibration is None else calibration.to_json()
+    voice.result(_text(path, lf, geometry, calibration, plans, order), record)
 
 
 def _plan(lf: LightField, geometry: Geometry, factor: int) -> dict[str, Any]:
@@ -76,7 +82,14 @@ def _plan(lf: LightField, geometry: Geometry, factor: int) -> dict[str, Any]:
     return plan | {"tiles": len(tiles), "memory_bytes": round(held + work)}
 
 
-def _text(path: Path, lf: LightField, geometry: Geometry, plans: list[dict[str, Any]], order: str) -> str:
+def _text(
+    path: Path,
+    lf: LightField,
+    geometry: Geometry,
+    calibration: Calibration | None,
+    plans: list[dict[str, Any]],
+    order: str,
+) -> str:
     (rows, columns), pixels = lf.grid, lf.views.size / lf.channels
     colors = {1: "grey", 3: "RGB"}[lf.channels]
     lines = [
@@ -85,6 +98,7 @@ def _text(path: Path, lf: LightField, geometry: Geometry, plans: list[dict[str, 
         ("in all", f"{pixels / 1e6:.1f} megapixels, {data_size(lf.views.nbytes)} in memory"),
         *(("disparity" if not n else "", text) for n, text in enumerate(_disparity(geometry))),
         ("order", order),
+        ("calibration", _calibrated(calibration)),
         *(("note" if not n else "", text) for n, text in enumerate(lf.notes)),
         *(("metadata" if not n else "", text) for n, text in enumerate(_metadata(lf))),
     ]
@@ -109,6 +123,13 @@ def _disparity(geometry: Geometry) -> list[str]:
     low, high = geometry.range
     each = ", ".join(f"{name} {one.p0_5:.1f} .. {one.p99_5:.1f}" for name, one in named if one is not None)
     return [f"{low:.1f} .. {high:.1f} pixels between adjacent views ({each})"]
+
+
+def _calibrated(calibration: Calibration | None) -> str:
+    if calibration is None:
+        return "not measured"
+    v, u = calibration.view
+    return f"single views are off by up to {calibration.largest:.2f} pixels (row {v}, column {u})"
 
 
 def _metadata(lf: LightField) -> list[str]:
