@@ -197,10 +197,10 @@ def test_scales_shrink_with_the_stages_and_widen_with_the_noise():
     params = SharpParams(first_residual=0.04, last_residual=0.01, stages=3)
     scales = [Confidence.of_stage(params, stage, 0.0) for stage in range(3)]
     assert [each.residual for each in scales] == pytest.approx([0.04, 0.02, 0.01])
-    assert all(each.agreement == params.agreement for each in scales)
+    assert all(each.agreement == params.disparity_agreement for each in scales)
     noisy = Confidence.of_stage(params, 2, 10 / 255)
     assert noisy.residual > 10 / 255
-    assert noisy.agreement > params.agreement
+    assert noisy.agreement > params.disparity_agreement
     assert Confidence.of_stage(SharpParams(stages=1), 0, 0.0).residual == SharpParams().first_residual
 
 
@@ -326,7 +326,7 @@ def test_the_smallest_views(size, factor):
 # --- parts and threads -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("steps", "share"), [(30, 0.002), (6, 0.03)])
+@pytest.mark.parametrize(("steps", "share"), [(30, 0.002), (6, 0.06)])
 def test_blocks_and_threads_give_the_same(monkeypatch, steps, share):
     """Solved to the end, blocks are one piece; a few steps of conjugate gradient are each block's own."""
     _, low, _ = still_life()

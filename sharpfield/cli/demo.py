@@ -65,7 +65,7 @@ def _report(demo: Demo) -> str:
         f"{table(header, rows)}\n\n"
         f"Look at these in {demo.folder}\n"
         f"{facts(list(demo.pictures.items()))}\n"
-        f"and at the views in its folders {folders}.\n\n"
+        f"and at the views in its folders\n{folders}.\n\n"
         f"Took {duration(demo.seconds)}. Now yours: sharpfield upscale FOLDER_OF_VIEWS\n\n"
         "Before and after, from every viewpoint: open this page in a browser\n"
         f"  {demo.page}"
