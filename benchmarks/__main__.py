@@ -6,7 +6,20 @@ import importlib
 import sys
 
 QUICK = ("startup", "speed", "twin")
-ALL = (*QUICK, "scaling", "tiling", "parity", "presets", "geometry", "camera", "scale", "page")
+ALL = (
+    *QUICK,
+    "scaling",
+    "tiling",
+    "parity",
+    "presets",
+    "geometry",
+    "camera",
+    "scale",
+    "page",
+    "discontinuities",
+    "densify",
+    "scale_costs",
+)
 
 
 def main(names: list[str]) -> int:

@@ -1,11 +1,14 @@
-"""From disk to disk: blocks against one piece, memory, workers, overhead, and what a block costs to read and write.
+"""From disk to disk, the figures that must hold: blocks against one piece, memory, workers, overhead.
 
-python -m benchmarks scale                      everything (an hour on two processors)
-python -m benchmarks.scale seams|memory|workers|overhead|store
+python -m benchmarks scale                      everything (half an hour on two idle processors)
+python -m benchmarks.scale seams|memory|budget|workers|overhead
+
+What a block costs, and what that makes of a large job, is in scale_costs.py.
 """
 
 from __future__ import annotations
 
+import logging
 import resource
 import subprocess
 import sys
@@ -19,8 +22,8 @@ import sharpfield as sf
 from benchmarks.common import truth_and_low
 from sharpfield.scale import upscale_store
 
-# stops every block after the same steps: what is left of the difference is what a block does not see
-SAME_STEPS = {"proximal_steps": 3, "proximal_tolerance": 1e-9}
+# the stop of `upscale`, block by block: what is left of the difference then is more than what a block does not see
+OWN_STOP = {"proximal_steps": 20}
 
 
 def seams(folder: Path) -> None:
@@ -29,7 +32,7 @@ def seams(folder: Path) -> None:
     sf.write(low, folder / "low.zarr")
     print("| | blocks | PSNR | in one piece | along borders | elsewhere | ratio |")
     print("|---|---|---|---|---|---|---|")
-    for label, options in (("own stop in each block", {}), ("same steps in every block", SAME_STEPS)):
+    for label, options in (("as it is", {}), ("with a stop of its own in each block", OWN_STOP)):
         made = {}
         for name, block in (("whole", 384), ("blocks", 192)):
             upscale_store(
@@ -83,89 +86,120 @@ def peak_of(*words: object) -> tuple[float, float]:
     return float(said) * (1 if sys.platform == "darwin" else 1024), time.perf_counter() - began
 
 
+def row(folder: Path, grid: int, side: int, budget: str, *more: object) -> None:
+    """Print the peak of one run over a synthetic light field."""
+    synthetic(folder / "in.zarr", grid, side)
+    began = resource.getrusage(resource.RUSAGE_CHILDREN)
+    peak, seconds = peak_of(folder / "in.zarr", folder / "out.zarr", "--memory", budget, "--overwrite", *more)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = used.ru_utime + used.ru_stime - began.ru_utime - began.ru_stime
+    size = f"{grid}x{grid} of {side}x{side}, x2"
+    print(f"| {size} | {budget} | {peak / 1e6:.0f} MB | {seconds:.0f} | {busy:.0f} |", flush=True)
+
+
 def memory(folder: Path) -> None:
-    """Peak resident memory, as the system counts it: sizes four times as large, and a budget of 2 GB."""
-    print("| light field | budget | peak | seconds |")
-    print("|---|---|---|---|")
-    # few steps: memory does not depend on their number, time does
-    few = ("--iterations", 1, "--proximal-steps", 1, "--disparity", "-2:2")
-    for grid, side, budget in (
-        (5, 256, "600MB"),
-        (5, 512, "600MB"),
-        (5, 1024, "600MB"),
-        (9, 1024, "2GB"),
-    ):
-        synthetic(folder / "in.zarr", grid, side)
-        peak, seconds = peak_of(
-            folder / "in.zarr", folder / "out.zarr", "--memory", budget, "--overwrite", *few
+    """Peak resident memory, as the system counts it, of sizes four and sixteen times as large."""
+    print("| light field | budget | peak | seconds | processor seconds |")
+    print("|---|---|---|---|---|")
+    for side in (256, 512, 1024):
+        # one pass of one step: memory does not depend on their number, time does
+        row(folder, 5, side, "600MB", "--iterations", 1, "--proximal-steps", 1)
+
+
+def budget(folder: Path) -> None:
+    """A budget of 2 GB on a light field of 9x9 views of 2048x2048, as `upscale` does it when nothing else is said."""
+    print("| light field | budget | peak | seconds | processor seconds |")
+    print("|---|---|---|---|---|")
+    row(folder, 9, 1024, "2GB")
+
+
+class Pool:
+    """Worker processes of one thread that are there already, and what processor time they have taken."""
+
+    def __init__(self, count: int) -> None:
+        from distributed import Client, LocalCluster
+
+        logging.disable(logging.CRITICAL)  # what Dask says when it ends
+        self.cluster = LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            memory_limit=0,
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+            silence_logs=50,
         )
-        print(
-            f"| {grid}x{grid} of {side}x{side}, x2 | {budget} | {peak / 1e6:.0f} MB | {seconds:.0f} |",
-            flush=True,
-        )
+        self.client = Client(self.cluster, set_as_default=False)
+        self.address = self.cluster.scheduler_address
+
+    def busy(self) -> float:
+        """Return the processor seconds of all workers so far."""
+        return sum(self.client.run(time.process_time).values())
+
+    def close(self) -> None:
+        self.client.close()
+        self.cluster.close()
 
 
 def workers(folder: Path) -> None:
-    """Two processes of one thread against one; seconds from the first block done to the last, and processor time."""
-    synthetic(folder / "in.zarr", 3, 384)
-    print("| workers | seconds | processor seconds |")
+    """Two processes of one thread against one, in turn; and what processor time the same work takes of both."""
+    synthetic(folder / "in.zarr", 3, 256)
+    pools = {count: Pool(count) for count in (1, 2)}
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    busy: dict[int, list[float]] = {1: [], 2: []}
+    for turn in range(4):
+        for count, pool in pools.items():
+            began, used = time.perf_counter(), pool.busy()
+            upscale_store(
+                folder / "in.zarr",
+                folder / f"out{count}.zarr",
+                scheduler=pool.address,
+                block=64,
+                disparity=(-3, 3),
+                overwrite=True,
+            )
+            if turn:  # in the first one the workers load the compiled code
+                seconds[count].append(time.perf_counter() - began)
+                busy[count].append(pool.busy() - used)
+    for pool in pools.values():
+        pool.close()
+    print("| workers | seconds (best of 3) | processor seconds |")
     print("|---|---|---|")
     for count in (1, 2):
-        began, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        upscale_store(
-            folder / "in.zarr",
-            folder / "out.zarr",
-            workers=count,
-            threads=count,
-            block=96,
-            disparity=(-3, 3),
-            memory="8GB",
-            overwrite=True,
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        busy = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
-        print(f"| {count} | {time.perf_counter() - began:.1f} | {busy:.1f} |", flush=True)
-
-
-def overhead(folder: Path) -> None:
-    """One block from store to store against the direct call on the same light field: processor time of both."""
-    synthetic(folder / "in.zarr", 5, 160)
-    lf = sf.read(folder / "in.zarr")
-    sf.upscale(lf.crop(slice(0, 32), slice(0, 32)), disparity=(-3, 3))  # compiled before either is timed
-    direct, stored = [], []
-    for _ in range(3):
-        began = time.process_time()
-        sf.upscale(lf, disparity=(-3, 3))
-        direct.append(time.process_time() - began)
-        began = time.process_time()
-        upscale_store(folder / "in.zarr", folder / "out.zarr", disparity=(-3, 3), overwrite=True)
-        stored.append(time.process_time() - began)
-    part = min(stored) / min(direct) - 1
+        print(f"| {count} | {min(seconds[count]):.2f} | {min(busy[count]):.2f} |")
     print(
-        f"direct {min(direct):.2f} s, store to store {min(stored):.2f} s of processor time: {100 * part:+.1f} %"
+        f"\nby the clock {min(seconds[1]) / min(seconds[2]):.2f} times the work; by processor time, were both always "
+        f"busy, {2 * min(busy[1]) / min(busy[2]):.2f}"
     )
 
 
-def store(folder: Path) -> None:
-    """What reading with the halo, writing and recording cost: a method that takes next to no time."""
-    print("| block | blocks | seconds | megapixels of the result a second |")
-    print("|---|---|---|---|")
-    synthetic(folder / "in.zarr", 5, 768)
-    for block in (96, 192, 384):
-        began = time.perf_counter()
-        done = upscale_store(
-            folder / "in.zarr",
-            folder / "out.zarr",
-            method="bilinear",
-            block=block,
-            memory="8GB",
-            overwrite=True,
-        )
-        seconds = time.perf_counter() - began
-        print(f"| {block} | {done.blocks} | {seconds:.1f} | {25 * 4 * 0.768**2 / seconds:.1f} |", flush=True)
+def overhead(folder: Path) -> None:
+    """One block from store to store against the direct call on the same light field, in turn: processor time."""
+    synthetic(folder / "in.zarr", 5, 160)
+    lf = sf.read(folder / "in.zarr")
+    asked = {"disparity": (-3, 3), "threads": 1, "proximal_steps": 20}
+    pool = Pool(1)
+    sides: dict[str, list[float]] = {"direct": [], "store to store": [], "store to store, by a worker": []}
+    for turn in range(4):
+        for name, taken in sides.items():
+            began, used = time.process_time(), pool.busy()
+            if name == "direct":
+                sf.upscale(lf, **asked)
+            else:
+                scheduler = pool.address if "worker" in name else None
+                upscale_store(
+                    folder / "in.zarr", folder / "out.zarr", scheduler=scheduler, overwrite=True, **asked
+                )
+            if turn:
+                taken.append(time.process_time() - began + pool.busy() - used)
+    pool.close()
+    least = min(sides["direct"])
+    print("| | processor seconds (best of 3) | |")
+    print("|---|---|---|")
+    for name, taken in sides.items():
+        print(f"| {name} | {min(taken):.2f} | {100 * (min(taken) / least - 1):+.1f} % |")
 
 
-PARTS = {"seams": seams, "memory": memory, "workers": workers, "overhead": overhead, "store": store}
+PARTS = {"seams": seams, "memory": memory, "budget": budget, "workers": workers, "overhead": overhead}
 
 
 def main(names: list[str] | None = None) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from sharpfield.densifying import densify
     from sharpfield.errors import InputError, OptionError, OutputError, SharpfieldError
     from sharpfield.io import read, write
     from sharpfield.lightfield import LightField
@@ -33,6 +34,7 @@ _ROOM_OF = {
     "Camera": "observe",
     "degrade": "observe",
     "upscale": "upscaling",
+    "densify": "densifying",
     "psnr": "metrics",
     "ssim": "metrics",
     "evaluate": "metrics",
@@ -52,6 +54,7 @@ __all__ = [  # noqa: RUF022  (in the order of the data flow)
     "Camera",
     "degrade",
     "upscale",
+    "densify",
     "psnr",
     "ssim",
     "evaluate",

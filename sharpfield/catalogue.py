@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
 from sharpfield.contract import Method, Need, Plan, Run
 from sharpfield.errors import OptionError
 
-DEFAULT_METHOD = "gb-sq"
+DEFAULT_METHOD = "sharp"
+PAPER_METHOD = "gb-sq"  # where the paper's schedule or an option of the paper's method is asked for
 DEFAULT_PRESET = "fast"
 
 Presets = Mapping[str, Mapping[str, Any]]
@@ -95,7 +96,10 @@ _METHODS: dict[str, Method | tuple[str, str]] = {
     "bilinear": ("sharpfield.methods.interpolation", "bilinear"),
     "bicubic": ("sharpfield.methods.interpolation", "bicubic"),
     "wanner": ("sharpfield.methods.wanner.params", "wanner"),
+    "mitra": ("sharpfield.methods.mitra.params", "mitra"),
     "srcnn": ("sharpfield.methods.srcnn", "srcnn"),
+    "heber": ("sharpfield.methods.heber.params", "heber"),
+    "yoon": ("sharpfield.methods.yoon", "yoon"),
     "gb-dr": _GB_DIRECT,
     "gb-sq": _GB_SQUARE,
     "sharp": _SHARP,
@@ -136,6 +140,25 @@ def methods() -> tuple[Method, ...]:
     return tuple(find(name) for name in names())
 
 
+def default_method(preset: str = DEFAULT_PRESET, given: Iterable[str] = ()) -> str:
+    """Return the method to take when none is named: ours, or the paper's where something of the paper is asked for.
+
+    Parameters
+    ----------
+    preset
+        `paper` asks for the paper's method.
+    given
+        Names of options: one that only the paper's method has asks for it.
+    """
+    ours, papers = (
+        {each.name for each in fields(find(name).options())} for name in (DEFAULT_METHOD, PAPER_METHOD)
+    )
+    # a name that is close to one of the paper's options was meant as that, and will be told so
+    meant = [option for option in given if option not in ours]
+    asked = preset == "paper" or any(difflib.get_close_matches(option, papers - ours, 1) for option in meant)
+    return PAPER_METHOD if asked else DEFAULT_METHOD
+
+
 def presets(name: str) -> Presets:
     """Return the presets of a method: name of the preset to the option values that differ from the defaults."""
     find(name)
@@ -173,6 +196,17 @@ def make_options(name: str, preset: str = DEFAULT_PRESET, given: Mapping[str, An
             allowed = f"its options are {_list(own)}" if own else "it has none"
             raise OptionError(f"{name} has no option {option!r}{_meant(option, own)}; {allowed}")
     return kind(**{**known[preset], **given})
+
+
+def even_options(name: str, preset: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options with which a method does all blocks of a light field alike, where it has such.
+
+    Those of the preset `paper`, and a stop that was asked for, are left as they are.
+    """
+    if name not in _PRESETS or preset != DEFAULT_PRESET:
+        return {}
+    found: Mapping[str, Any] = importlib.import_module(_PRESETS[name]).EVEN
+    return {} if found.keys() & given.keys() else found
 
 
 def _meant(word: str, known: Any) -> str:

@@ -48,7 +48,7 @@ def upscale(
     lf: LightField,
     factor: int = 2,
     *,
-    method: str = catalogue.DEFAULT_METHOD,
+    method: str | None = None,
     preset: str = catalogue.DEFAULT_PRESET,
     disparity: tuple[int, int] | str | Search | None = None,
     camera: str | Camera = "box",
@@ -67,7 +67,8 @@ def upscale(
     factor
         Whole number from 2 to 8.
     method
-        Name of a method: `gb-sq`, `gb-dr`, `bilinear`, `bicubic` (`sharpfield methods` lists them).
+        Name of a method: `sharp`, `gb-sq`, `gb-dr`, `bicubic`, .. (`sharpfield methods` lists them). When None,
+        `sharp`; `gb-sq` in the preset `paper`, or where one of its own options is given.
     preset
         `fast`, or `paper` for the paper's own schedule, tiles and bilinear chroma.
     disparity
@@ -97,6 +98,7 @@ def upscale(
     require_light_field(lf)
     factor = whole_factor(factor)
     camera = as_camera(camera, factor)
+    method = method or catalogue.default_method(preset, options)
     chosen = catalogue.find(method, factor)
     auto, given = is_auto(disparity, preset), dict(options)
     if disparity is not None and not auto:

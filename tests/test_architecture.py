@@ -33,6 +33,7 @@ gb sharp methods
 catalogue
 tiles
 upscaling
+densifying
 metrics
 benchmark
 synthetic

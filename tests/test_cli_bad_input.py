@@ -171,7 +171,8 @@ def test_evaluate_of_different_light_fields(good, tmp_path):
 
 def test_views_smaller_than_a_patch(tmp_path, out):
     tiny = make(tmp_path, size=(3, 3), name="tiny")
-    said = refused("upscale", tiny, out)
+    assert "at least 8 pixels a side" in refused("upscale", tiny, out)
+    said = refused("upscale", tiny, out, "--method", "gb-sq")
     assert "smaller than a patch" in said
     assert "7 pixels" in said
 

@@ -6,6 +6,7 @@ others it must refuse in one clear line, before any work. One that has a long sc
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -162,3 +163,10 @@ def test_the_window_is_read_off_the_pixels_where_none_is_given(name):
     assert high.size == (2 * SIZE[0], 2 * SIZE[1])
     searched = high.metadata["upscale"]["search"]
     assert (searched is not None) == ("disparity" in high.metadata["upscale"]["options"])
+
+
+def test_options_have_names_of_their_own():
+    # the command line takes the options of all methods at once
+    kinds = {catalogue.find(name).options() for name in NAMES}
+    names = [each.name for kind in kinds for each in fields(kind) if each.name != "disparity"]
+    assert len(names) == len(set(names))

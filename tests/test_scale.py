@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sharpfield as sf
 from sharpfield.observe import Camera
 from sharpfield.scale import upscale_store
-from sharpfield.scale.plan import BASE_BYTES, Member, Request, members, plan_blocks
+from sharpfield.scale.plan import BASE_BYTES, Member, Request, each_budget, members, plan_blocks
 from sharpfield.upscaling import upscale
 
 SMALL_GB = {"iterations": 1, "proximal_steps": 1, "disparity": (-2, 2), "patch": 3}
@@ -133,8 +133,12 @@ def test_blocks_cover_once_and_fit(tmp_path_factory, size, factor, extra):
 def test_a_budget_too_small_is_said(tmp_path):
     sf.write(scene(), tmp_path / "in.zarr")
     text = line(upscale_store, tmp_path / "in.zarr", tmp_path / "out.zarr", memory="100MB")
-    assert "give --memory more" in text
+    assert "give more --memory" in text
     assert os.listdir(tmp_path) == ["in.zarr"]
+    # workers share what the process that starts them leaves
+    assert each_budget(2e9, None) == 2e9
+    assert 0.85e9 < each_budget(2e9, 2) < 0.9e9
+    assert each_budget(1e8, 2) == 0
 
 
 class StopHereError(Exception):
@@ -166,7 +170,7 @@ def begun(tmp_path, count=2, **options):
 
 def test_the_same_command_goes_on(tmp_path):
     asked = begun(tmp_path)
-    marks = list((tmp_path / ".out.zarr.unfinished" / "done").rglob("[0-9]*"))
+    marks = list((tmp_path / ".out.zarr.unfinished").glob("run-*/done/*/[0-9]*"))
     times = [mark.stat().st_mtime_ns for mark in marks]
     assert len(marks) == 2
     with pytest.raises(StopHereError):

@@ -197,10 +197,10 @@ def test_scales_shrink_with_the_stages_and_widen_with_the_noise():
     params = SharpParams(first_residual=0.04, last_residual=0.01, stages=3)
     scales = [Confidence.of_stage(params, stage, 0.0) for stage in range(3)]
     assert [each.residual for each in scales] == pytest.approx([0.04, 0.02, 0.01])
-    assert all(each.agreement == params.agreement for each in scales)
+    assert all(each.agreement == params.disparity_agreement for each in scales)
     noisy = Confidence.of_stage(params, 2, 10 / 255)
     assert noisy.residual > 10 / 255
-    assert noisy.agreement > params.agreement
+    assert noisy.agreement > params.disparity_agreement
     assert Confidence.of_stage(SharpParams(stages=1), 0, 0.0).residual == SharpParams().first_residual
 
 
@@ -330,7 +330,7 @@ def test_the_smallest_views(size, factor):
 def test_blocks_and_threads_give_the_same(monkeypatch, steps, share):
     """Solved to the end, blocks are one piece; a few steps of conjugate gradient are each block's own."""
     _, low, _ = still_life()
-    options = replace(NEAR, cg_iterations=steps)
+    options = replace(NEAR, solve_steps=steps)
     whole = run(low, Camera(2), options, ALONE, silent)
     monkeypatch.setattr(problem, "_SIDE", 48)
     assert len(problem.blocks((96, 96), Camera(2))) == 4
@@ -478,17 +478,17 @@ def test_what_a_light_field_needs():
         ({"last_residual": math.nan}, "last_residual"),
         ({"bend_knee": -1}, "bend_knee"),
         ({"reference_noise": 0}, "reference_noise"),
-        ({"agreement": 0}, "agreement"),
+        ({"disparity_agreement": 0}, "disparity_agreement"),
         ({"sweep_limit": 0}, "sweep_limit"),
-        ({"cg_tolerance": 0}, "cg_tolerance"),
+        ({"solve_tolerance": 0}, "solve_tolerance"),
         ({"bend_weight": -0.1}, "bend_weight must be 0 or greater"),
         ({"slope_weight": math.nan}, "slope_weight"),
-        ({"distance": -1}, "distance"),
+        ({"view_distance": -1}, "view_distance"),
         ({"sweep_blur": -0.5}, "sweep_blur"),
         ({"stages": 0}, "stages must be at least 1"),
-        ({"rounds": 0}, "rounds"),
+        ({"prior_rounds": 0}, "prior_rounds"),
         ({"neighbours": 0}, "neighbours"),
-        ({"cg_iterations": 0}, "cg_iterations"),
+        ({"solve_steps": 0}, "solve_steps"),
         ({"sweep_step": 0}, "sweep_step is from 1/256 to 1"),
         ({"sweep_step": 1.5}, "sweep_step"),
         ({"noise": 1.0}, "noise is a part of the white level"),

@@ -291,7 +291,7 @@ def test_factors_that_do_not_exist(factor):
         ({"preset": "papre"}, "did you mean 'paper'"),
         ({"preset": "slow"}, "there are fast, paper"),
         ({"sigm": 1.0}, "did you mean 'sigma'"),
-        ({"wombats": 1.0}, "its options are disparity, patch"),
+        ({"wombats": 1.0}, "its options are disparity, stages"),
         ({"method": "bicubic", "sigma": 1.0}, "it has none"),
         ({"chroma": "nearest"}, "chroma is bilinear or bicubic"),
         ({"camera": "pinhole"}, "gaussian:SIGMA"),
@@ -343,8 +343,17 @@ def test_small_views_shrink_the_window_and_say_so(method):
 def test_views_smaller_than_a_patch_are_refused_with_the_smallest_that_works(size):
     low = LightField(np.random.default_rng(0).random((2, 2, *size), np.float32))
     with pytest.raises(InputError, match="at least 7 pixels a side"):
-        upscale(low, 2)
+        upscale(low, 2, method="gb-sq")
     assert upscale(low, 2, patch=1, disparity=(-1, 1)).size == (2 * size[0], 2 * size[1])
     assert upscale(low, 2, method="bicubic").size == (2 * size[0], 2 * size[1])
     enough = LightField(np.random.default_rng(0).random((2, 2, 4, 4), np.float32))
     assert upscale(enough, 2).size == (8, 8)
+
+
+def test_the_method_is_ours_unless_something_of_the_papers_is_asked_for():
+    low = small()
+    taken = [
+        upscale(low, 2, disparity=(-2, 2), **given).metadata["upscale"]["method"]
+        for given in ({}, {"stages": 1}, {"preset": "paper"}, {"patch": 5}, {"method": "gb-dr"})
+    ]
+    assert taken == ["sharp", "sharp", "gb-sq", "gb-sq", "gb-dr"]

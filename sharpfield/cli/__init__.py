@@ -30,6 +30,7 @@ _COMMANDS = {
     "demo": _START,
     "info": _START,
     "upscale": _WORK,
+    "densify": _WORK,
     "convert": _WORK,
     "view": _WORK,
     "animate": _WORK,

@@ -43,8 +43,13 @@ def _upscale(
     *,
     factor: FactorText = "2",
     method: Annotated[
-        str, typer.Option(metavar="NAME", help="One of those that sharpfield methods lists.")
-    ] = catalogue.DEFAULT_METHOD,
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"One of those that sharpfield methods lists. When not given: {catalogue.DEFAULT_METHOD}, or "
+            f"{catalogue.PAPER_METHOD} with --preset paper or its options, or into a store.",
+        ),
+    ] = None,
     preset: Annotated[
         str, typer.Option(metavar="fast|paper", help="The fast schedule, or the paper's, to the letter.")
     ] = catalogue.DEFAULT_PRESET,
@@ -82,11 +87,13 @@ def _upscale(
     """
     seen_by = parse_camera(camera, factor)
     window = parse_range(disparity) if disparity not in (None, "auto") else None
+    target = tidy(out or beside(source, seen_by.factor))
+    stored = scaling.applies(target, reading, writing)
+    method = method or (catalogue.PAPER_METHOD if stored else catalogue.default_method(preset, options))
     # asked for wrongly? say so before reading
     catalogue.find(method, seen_by.factor)
     made = catalogue.make_options(method, preset, {**options, **({"disparity": window} if window else {})})
-    target = tidy(out or beside(source, seen_by.factor))
-    if scaling.applies(target, reading, writing):
+    if stored:
         asked = {"factor": seen_by.factor, "method": method, "preset": preset}
         asked["disparity"] = disparity if disparity == "auto" else window
         asked |= {"camera": seen_by, "chroma": chroma, "memory": memory, "threads": threads, **options}

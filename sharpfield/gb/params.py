@@ -120,6 +120,10 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
 }
 
+# where a light field is done in blocks that know nothing of each other: the same steps in each, about as far as `fast`
+# goes, since a block of flat walls would stop earlier than one of foliage
+EVEN: dict[str, Any] = {"beta": 7.0, "proximal_steps": 3, "proximal_tolerance": 1e-9}
+
 
 def plan(params: GBParams, grid: tuple[int, int], size_hr: tuple[int, int], *, direct: bool = False) -> Need:
     """Tell what GB needs for a light field of that grid and high-resolution size.

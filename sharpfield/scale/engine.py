@@ -178,6 +178,8 @@ def connected(scheduler: str | None, workers: int | None, threads: int | None) -
                 # the budget is kept by the size of the blocks
                 memory_limit=0,
                 dashboard_address=None,
+                # it serves its state over HTTP all the same: here only, and at any port, so that two runs do not meet
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                 local_directory=place,
                 silence_logs=logging.CRITICAL,
             )

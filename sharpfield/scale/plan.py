@@ -22,6 +22,9 @@ from sharpfield.tiles import budget_tiling
 # the interpreter, the libraries (Dask and Zarr among them) and the compiled code, before any pixel
 BASE_BYTES = 330e6
 
+# the process that starts local workers: scheduler, journal, no pixels
+_HANDING_OUT_BYTES = 260e6
+
 # blocks are not made smaller than this, low-resolution pixels, the halo not counted
 _SMALLEST = 32
 # nor larger than this, high-resolution pixels: a chunk is as large, and has to fit through a compressor
@@ -125,6 +128,11 @@ class Plan:
                 yield f"{row}.{column}", core
 
 
+def each_budget(memory: float, workers: int | None) -> float:
+    """Return the bytes that one worker may use of a budget; without workers the whole budget is one's."""
+    return memory if workers is None else max(memory - _HANDING_OUT_BYTES, 0.0) / workers
+
+
 def members(source: Path) -> tuple[Member, ...]:
     """Return the light fields of an input: itself, or those of a Zarr group or a folder of light fields."""
     if is_store(source):
@@ -200,7 +208,7 @@ def plan_blocks(
     if needed > 1.02 * memory:
         raise OptionError(
             f"{member.path}: a block of {sides[1]}x{sides[0]} pixels of all views takes {needed / 1e9:.2f} GB, more "
-            f"than the {memory / 1e9:.2f} GB of a worker; give --memory more, or start fewer workers"
+            f"than the {memory / 1e9:.2f} GB of a worker; give more --memory, or start fewer workers"
         )
     return plan
 
@@ -214,9 +222,18 @@ def bytes_per_pixel(need: Need, grid: tuple[int, int], factor: int, channels: in
 
 def block_bytes(plan: Plan, need: Need) -> float:
     """Return the memory that a worker needs for the largest block of a plan."""
-    sides = [min(side + 2 * plan.margin, length) for side, length in zip(plan.block, plan.size, strict=True)]
+    sides = [
+        _most_seen(length, side, plan.margin) for length, side in zip(plan.size, plan.block, strict=True)
+    ]
     each = bytes_per_pixel(need, plan.grid, plan.settings.camera.factor, plan.channels)
     return BASE_BYTES + sides[0] * sides[1] * each
+
+
+def _most_seen(length: int, side: int, margin: int) -> int:
+    """Return how many pixels the largest block sees along an axis: at the border of the views there is no halo."""
+    return max(
+        min(begin + side + margin, length) - max(begin - margin, 0) for begin in range(0, length, side)
+    )
 
 
 def _look(path: Path) -> tuple[str, tuple[str, ...], Any, tuple[int, int], tuple[int, int], int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import os
@@ -28,6 +29,7 @@ from sharpfield.io.zarr_store import VIEWS, is_store, open_for_writing, open_sto
 from sharpfield.observe import Camera
 from sharpfield.parallel import Workers
 from sharpfield.progress import ProgressCallback, silent
+from sharpfield.scale.journal import sync
 
 # a disk that is full, or a place that nobody may write to, stops every block, not only this one
 _HOPELESS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
@@ -132,7 +134,10 @@ def run_task(task: Task, progress: ProgressCallback = silent) -> Outcome:
     """Do a block; whatever goes wrong becomes part of the outcome, so that the other blocks are done."""
     began = time.perf_counter()
     try:
-        _upscale_block(task, progress)
+        try:
+            _upscale_block(task, progress)
+        finally:
+            _give_memory_back()
     except SharpfieldError as error:
         return Outcome(problem=str(error))
     except OSError as error:
@@ -147,6 +152,29 @@ def run_task(task: Task, progress: ProgressCallback = silent) -> Outcome:
     except Exception as error:
         return Outcome(problem=f"{task.where}: unexpected {type(error).__name__}: {error}")
     return Outcome(seconds=time.perf_counter() - began)
+
+
+def _give_memory_back() -> None:
+    """Return the memory of a block to the system: the next one cuts it up differently, and would take as much again.
+
+    The C library keeps what its threads have freed. Without this, the second block of 9x9 views took 2.7 GB where the
+    first had taken 1.7 GB.
+    """
+    if _C_LIBRARY is not None:
+        _C_LIBRARY.malloc_trim(0)
+
+
+def _c_library() -> Any:
+    """Return the C library where it can be told to give memory back (glibc), else None."""
+    try:
+        library = ctypes.CDLL(None)
+        library.malloc_trim.argtypes = [ctypes.c_size_t]
+    except (OSError, TypeError, AttributeError):  # another system, another C library
+        return None
+    return library
+
+
+_C_LIBRARY = _c_library()
 
 
 def _upscale_block(task: Task, progress: ProgressCallback) -> None:
@@ -260,29 +288,19 @@ def _record(task: Task, array: Any, digest: str) -> None:
     row, column = y0 * a // sides[2], x0 * a // sides[3]
     with Workers(_SYNCS) as together:  # the disk waits once for many
         names = (array.metadata.encode_chunk_key((v, u, row, column, 0)) for v, u in np.ndindex(task.grid))
-        together.map(_sync, (folder / name for name in names))
-    _sync(folder)
+        together.map(sync, (folder / name for name in names))
+    sync(folder)
     mark = Path(task.mark)
     temporary = mark.with_name(f".{mark.name}.{secrets.token_hex(4)}")
     try:
         temporary.write_text(digest, encoding="ascii")
-        _sync(temporary)
+        sync(temporary)
         os.replace(temporary, mark)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync(mark.parent)
-
-
-def _sync(path: Path) -> None:
-    if os.name == "nt" and path.is_dir():  # folders are not opened there
-        return
-    handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync(mark.parent)
 
 
 def plain(options: Any) -> Mapping[str, Any]:

@@ -27,6 +27,7 @@ _ROBUST = 0.02  # residual at which a pixel counts half
 _RIDGE = 1e-6  # a pixel's squared gradient below which nothing is known
 _FITTING = 0.06  # residual below which a pixel fits
 _TRIED = 4  # views besides the middle one that may stand in for it
+_UNSURE = 0.02  # of a translation that is measured, low-resolution pixels
 _FARTHEST = 1.0  # translation, low-resolution pixels; more is no calibration
 _SMALLEST = 16  # views with a smaller side are not calibrated
 
@@ -155,10 +156,16 @@ def _translated(
             matrix += np.eye(2) * (_RIDGE * max(residual.size, 1))
             right = np.array([np.sum(weight * a * residual) for a in slope])
             moved = np.clip(moved - np.linalg.solve(matrix, right), -_FARTHEST, _FARTHEST)
-        return np.asarray(moved + placement.translation[middle])
+        return np.asarray(_believed(moved) + placement.translation[middle])
 
     translation = np.array(workers.map(one, range(len(low))))
     return Placement(placement.grid, placement.position, translation)
+
+
+def _believed(moved: Positions) -> Positions:
+    """Return a translation, the less of it the smaller it is: what errors of disparities make up is kept out."""
+    length2 = float(moved @ moved)
+    return moved * (length2 / (length2 + _UNSURE**2)) if length2 else moved
 
 
 def _look(image: Views, shown: Views, disparity: Views, step: Positions, moved: Positions) -> Views:

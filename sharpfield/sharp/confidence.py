@@ -70,8 +70,8 @@ class Confidence:
         disturbing = np.sqrt(max(noise**2 - _ROUNDING**2, 0))
         return cls(
             float(np.hypot(residual, _SURE_RESIDUAL * disturbing)),
-            float(np.hypot(params.agreement, _SURE_DISPARITY * disturbing)),
-            params.distance,
+            float(np.hypot(params.disparity_agreement, _SURE_DISPARITY * disturbing)),
+            params.view_distance,
         )
 
 

@@ -65,7 +65,7 @@ def run(
         raise InputError("one view is no light field: sharp needs neighbouring views; use bicubic instead")
     samples = find_samples(low, camera.factor, options, workers, part(progress, 0, _SWEEPING))
     noise = noise_of(samples.low) if options.noise < 0 else options.noise
-    prior = Prior.of(options, noise, camera.factor)
+    prior = Prior.of(options, noise, camera.factor, len(samples.low))
     u = interpolate(samples.low, camera.factor, "bicubic", workers)
     np.clip(u, 0, 1, out=u)
     blur = camera.dense_map((u.shape[1], u.shape[2]))
@@ -75,7 +75,9 @@ def run(
         if stage:
             samples = refined(samples, seen, confidence, workers)
         begin, end = (1 - (1 - _SWEEPING) * (options.stages - n) / options.stages for n in (stage, stage + 1))
-        _improve(u, samples, seen, camera, prior, confidence, options, workers, part(progress, begin, end))
+        _improve(
+            u, samples, seen, camera, prior, confidence, options, stage, workers, part(progress, begin, end)
+        )
     progress(Progress("solved", 1))
     return u.reshape(*low.shape[:2], *u.shape[1:])
 
@@ -113,17 +115,21 @@ def _improve(
     prior: Prior,
     confidence: Confidence,
     options: SharpParams,
+    stage: int,
     workers: Workers,
     progress: ProgressCallback,
 ) -> None:
     """Solve every view anew from the samples of all, weighed by how well they fit the estimate u; into u."""
+    # the first weights come from an interpolation: fewer views, the near ones, and one round are better then
+    heard = options.neighbours if stage else max(options.neighbours // 2, 1)
+    rounds = options.prior_rounds if stage else 1
     parts = blocks((u.shape[1], u.shape[2]), camera)
     blurs = {block.size: camera.dense_map(block.size) for block in parts}
     done = count(1)
 
     def weights_for(view: int) -> dict[int, Views]:
         weights = {view: np.ones(samples.low.shape[1:], np.float32)}
-        for other in samples.placement.nearest(view, options.neighbours)[1:]:
+        for other in samples.placement.nearest(view, heard)[1:]:
             residual = samples.residual(seen[view], view, other)
             weights[other] = samples.weight(residual, view, other, confidence)
         return weights
@@ -136,14 +142,14 @@ def _improve(
             blur = blurs[block.size]
             right_side = blur.adjoint(spread)[np.newaxis]
             x = np.ascontiguousarray(u[view][block.place])[np.newaxis]
-            for _ in range(options.rounds):
+            for _ in range(rounds):
                 problem = problem_at(x[0], stencil, blur, prior)
                 x = conjugate_gradient(
                     lambda image, out: problem.apply(image[0], out[0]),  # noqa: B023
                     right_side,
                     x,
-                    tolerance=options.cg_tolerance,
-                    iterations=options.cg_iterations,
+                    tolerance=options.solve_tolerance,
+                    iterations=options.solve_steps,
                 ).x
             solved[block.kept] = x[0][block.inner]
         np.clip(solved, 0, 1, out=u[view])  # no other view is solved from u itself, only from `seen`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sharpfield.contract import Need
@@ -31,10 +31,11 @@ class SharpParams:
         How often weights, disparities and views are made anew.
     first_residual, last_residual
         Scale of the residual at which a sample counts half, in the first stage and in the last; geometric between.
-    rounds
+    prior_rounds
         How often the weights of the prior are made anew in a stage.
     bend_weight
-        λ of the second differences along rows and columns; a tenth of it along diagonals.
+        λ of the second differences along rows and columns, a tenth of it along diagonals, at factor 2 for a view of
+        which 17 tell; it goes with their number and with 1 / factor².
     bend_knee
         k of the prior: differences beyond it are edges.
     slope_weight
@@ -43,10 +44,10 @@ class SharpParams:
         Standard deviation of noise at which the weight of the prior doubles; it grows with the square of the noise.
     noise
         Standard deviation of the noise of the views; measured when negative.
-    agreement
+    disparity_agreement
         Difference of two disparities at which a sample counts half, high-resolution pixels.
-    distance
-        How fast a view counts less with its distance: 1 / (1 + distance steps²).
+    view_distance
+        How fast a view counts less with its distance: 1 / (1 + view_distance steps²).
     neighbours
         How many other views, the nearest, tell about a view.
     calibrate
@@ -57,9 +58,9 @@ class SharpParams:
         Blur of the views before they are compared, low-resolution pixels: aliasing does not match.
     sweep_limit
         Largest difference of light that counts in a comparison.
-    cg_tolerance
+    solve_tolerance
         Conjugate gradient stops when its residual falls below this part of the right side.
-    cg_iterations
+    solve_steps
         At most so many steps of conjugate gradient a round.
     """
 
@@ -67,21 +68,23 @@ class SharpParams:
     stages: int = _option(4, "times that weights, disparities and views are made anew")
     first_residual: float = _option(0.04, "residual at which a sample counts half, first stage")
     last_residual: float = _option(0.008, "residual at which a sample counts half, last stage")
-    rounds: int = _option(2, "times that the prior's weights are made anew in a stage")
+    prior_rounds: int = _option(2, "times that the prior's weights are made anew in a stage")
     bend_weight: float = _option(0.02, "weight of second differences")
     bend_knee: float = _option(0.03, "second difference beyond which there is an edge")
     slope_weight: float = _option(0.02, "weight of first differences at the reference noise")
     reference_noise: float = _option(0.0095, "noise at which the prior's weight doubles")
     noise: float = _option(-1.0, "standard deviation of the views' noise (1 is white); negative: measured")
-    agreement: float = _option(0.2, "difference of disparities at which a sample counts half, HR pixels")
-    distance: float = _option(0.0625, "how fast views count less with their distance on the grid")
+    disparity_agreement: float = _option(
+        0.2, "difference of disparities at which a sample counts half, HR pixels"
+    )
+    view_distance: float = _option(0.0625, "how fast views count less with their distance on the grid")
     neighbours: int = _option(16, "how many other views, the nearest, tell about a view")
     calibrate: bool = _option(True, "measure small translations of single views")
     sweep_step: float = _option(0.05, "step of the sweep over disparities, LR pixels")
     sweep_blur: float = _option(0.8, "blur of the views before they are compared, LR pixels")
     sweep_limit: float = _option(0.05, "largest difference of light that counts in a comparison")
-    cg_tolerance: float = _option(1e-5, "relative residual at which conjugate gradient stops")
-    cg_iterations: int = _option(6, "conjugate gradient steps a round, at most")
+    solve_tolerance: float = _option(1e-5, "relative residual at which conjugate gradient stops")
+    solve_steps: int = _option(6, "conjugate gradient steps a round, at most")
 
     def __post_init__(self) -> None:
         low, high = self.disparity
@@ -90,14 +93,18 @@ class SharpParams:
         if low >= high:
             meant = f"; did you mean {high}:{low}?" if low > high else ""
             raise OptionError(f"disparity LO:HI needs LO < HI, not {low}:{high}{meant}")
-        positive = ("first_residual", "last_residual", "bend_knee", "reference_noise", "agreement")
-        for name in (*positive, "sweep_limit", "cg_tolerance"):
+        if high - low > 254:
+            raise OptionError(
+                f"disparity {low}:{high} spans {high - low + 1} pixels; at most 255 can be searched"
+            )
+        positive = ("first_residual", "last_residual", "bend_knee", "reference_noise", "disparity_agreement")
+        for name in (*positive, "sweep_limit", "solve_tolerance"):
             if not getattr(self, name) > 0:
                 raise OptionError(f"{name} must be greater than 0, not {getattr(self, name)}")
-        for name in ("bend_weight", "slope_weight", "distance", "sweep_blur"):
+        for name in ("bend_weight", "slope_weight", "view_distance", "sweep_blur"):
             if not getattr(self, name) >= 0:
                 raise OptionError(f"{name} must be 0 or greater, not {getattr(self, name)}")
-        for name in ("stages", "rounds", "neighbours", "cg_iterations"):
+        for name in ("stages", "prior_rounds", "neighbours", "solve_steps"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 1 / 256 <= self.sweep_step <= 1:
@@ -119,8 +126,16 @@ def plan(params: SharpParams, grid: tuple[int, int], size_hr: tuple[int, int]) -
             f"views of {size_hr[1]}x{size_hr[0]} (after super-resolution) are too small for sharp; at least "
             f"{_LEAST_SIDE} pixels a side are needed"
         )
-    reach = max(abs(bound) for bound in params.disparity)
+    low, high = max(params.disparity[0], 1 - min(size_hr)), min(params.disparity[1], min(size_hr) - 1)
+    given, held = f"{params.disparity[0]}:{params.disparity[1]}", f"{size_hr[1]}x{size_hr[0]}"
+    if low >= high:
+        raise OptionError(f"disparity {given} leads out of views of {held}")
+    notes: tuple[str, ...] = ()
+    if (low, high) != params.disparity:
+        notes = (f"search window {given} shrunk to {low}:{high}, all that views of {held} hold",)
+        params = replace(params, disparity=(low, high))
+    reach = max(abs(low), abs(high))
     farthest = reach * min(4, max(grid) - 1)
     # weights of the samples that tell about a view: for as many views as there are threads, eight at most, say
     weights = 8 * (min(params.neighbours, views - 1) + 1) / views
-    return Need(params, halo=farthest + 24, bytes_per_pixel=_BYTES_A_PIXEL + weights)
+    return Need(params, notes, halo=farthest + 24, bytes_per_pixel=_BYTES_A_PIXEL + weights)

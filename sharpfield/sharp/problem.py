@@ -23,6 +23,7 @@ Plane = NDArray[np.float32]
 
 _SIDE = 224  # of a block, about
 _HALO = 12  # around it, besides what the camera looks at
+_VIEWS = 17  # that tell about a view, itself included, for which the prior's weights are given
 _DIAGONAL = 0.1  # weight of second differences along diagonals, as a part of that along rows and columns
 
 
@@ -43,12 +44,13 @@ class Prior:
     knee: float
 
     @classmethod
-    def of(cls, params: SharpParams, noise: float, factor: int) -> Prior:
+    def of(cls, params: SharpParams, noise: float, factor: int, views: int) -> Prior:
         """Return the prior for views of that noise: λ grows with its variance.
 
-        A sample is spread over factor² pixels, and so is what it weighs against the prior of each.
+        A sample is spread over factor² pixels, and so is what it weighs against the prior of each; of views that tell
+        about one, all weigh.
         """
-        spread = (2 / factor) ** 2
+        spread = (2 / factor) ** 2 * (min(params.neighbours, views - 1) + 1) / _VIEWS
         variance = (noise / params.reference_noise) ** 2
         return cls(
             params.bend_weight * spread * (1 + variance),
