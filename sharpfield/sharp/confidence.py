@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,9 @@ Views = NDArray[np.float32]
 Plane = NDArray[np.float32]
 Way = tuple[np.float32, np.float32, np.float32, np.float32]
 
-_BLOCK = 8  # side of the blocks in which noise is measured, in pairs of pixels
+_BLOCK = 8  # side of the blocks in which noise is measured
+_UNDER = 1.15  # what disparities that fit the noise, and the quietest blocks, make the noise look smaller by
+_BESIDE = 4  # views beside the middle one that it is compared with
 _QUIET = 0.2  # share of the blocks that show no more than noise
 _GAUSSIAN = 0.6745  # median of |x| of a Gaussian of deviation 1
 _ROUNDING = (
@@ -33,13 +36,47 @@ def noise_of(views: Views) -> float:
     d = (v(0, 0) - v(0, 1) - v(1, 0) + v(1, 1)) / 2 has the deviation of the noise where the view is smooth; of each
     block the median of |d|, and of all blocks the quantile below which the picture itself hardly counts.
     """
-    side = 2 * _BLOCK
-    rows, columns = views.shape[1] // side, views.shape[2] // side
+    rows, columns = (side // 2 * 2 for side in views.shape[1:])
+    cut = views[:, :rows, :columns]
+    return _deviation((cut[:, ::2, ::2] - cut[:, ::2, 1::2] - cut[:, 1::2, ::2] + cut[:, 1::2, 1::2]) / 2)
+
+
+def noise_between(smooth: Views, sigma: float, disparity: Views, placement: Placement) -> float:
+    """Return the standard deviation of the noise of views, from what a view and those beside it do not share.
+
+    Where the picture is fine everywhere, `noise_of` takes it for noise; but its points are in the other views, too, and
+    noise is not. Aliasing is what this takes for noise: the smaller of the two is nearer to the truth.
+
+    Parameters
+    ----------
+    smooth
+        The views (n, y, x), blurred by a Gaussian of deviation `sigma`.
+    disparity
+        Of the views, low-resolution pixels.
+    """
+    view = placement.middle
+    apart = []
+    for other in placement.nearest(view, _BESIDE)[1:]:
+        move, offset = -placement.step(view, other), -placement.offset(view, other)
+        way = np.float32(move[0]), np.float32(move[1]), np.float32(offset[0]), np.float32(offset[1])
+        found = np.empty_like(smooth[view])
+        kernels.sample_residuals(
+            smooth[other], smooth[view], disparity[view], *way, 1, kernels.PHASE_WEIGHTS, found
+        )
+        apart.append(np.where(np.isfinite(found), found, 0))
+    reach = np.arange(-8, 9)
+    weight = np.exp(-(reach**2) / (2 * max(sigma, 0.1) ** 2))
+    kept = float(np.sum((weight / weight.sum()) ** 2))  # of the noise, along each axis, as a variance
+    return _UNDER * _deviation(np.array(apart, np.float32)) / (math.sqrt(2) * kept)
+
+
+def _deviation(planes: NDArray[np.floating[Any]]) -> float:
+    """Return the standard deviation in the quiet blocks of planes (n, y, x)."""
+    rows, columns = (side // _BLOCK for side in planes.shape[1:])
     if not (rows and columns):
         return 0.0
-    cut = views[:, : rows * side, : columns * side]
-    corner = (cut[:, ::2, ::2] - cut[:, ::2, 1::2] - cut[:, 1::2, ::2] + cut[:, 1::2, 1::2]) / 2
-    blocks = np.abs(corner).reshape(len(views), rows, _BLOCK, columns, _BLOCK).transpose(0, 1, 3, 2, 4)
+    cut = np.abs(planes[:, : rows * _BLOCK, : columns * _BLOCK])
+    blocks = cut.reshape(len(planes), rows, _BLOCK, columns, _BLOCK).transpose(0, 1, 3, 2, 4)
     middle = np.median(blocks.reshape(-1, _BLOCK * _BLOCK), axis=1)
     return float(np.quantile(middle, _QUIET) / _GAUSSIAN)
 
@@ -89,12 +126,15 @@ class Samples:
         Of the views.
     factor
         High-resolution pixels in a low-resolution one.
+    noise
+        Standard deviation of the noise of what they show.
     """
 
     low: Views
     disparity: Views
     placement: Placement
     factor: int
+    noise: float = 0.0
 
     def way(self, seen_from: int, view: int) -> Way:
         """Return step (y, x) a pixel of disparity and offset (y, x) of samples of `view` in `seen_from`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -14,7 +15,7 @@ from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, part, silent
 from sharpfield.sharp import kernels
 from sharpfield.sharp.calibrate import Placement, calibrate
-from sharpfield.sharp.confidence import Confidence, Samples, noise_of
+from sharpfield.sharp.confidence import Confidence, Samples, noise_between, noise_of
 from sharpfield.sharp.disparity import blurred, moved, sweep
 from sharpfield.sharp.params import SharpParams
 from sharpfield.sharp.problem import Prior, blocks, normal_equations, problem_at
@@ -49,8 +50,10 @@ def find_samples(
     placement, window = calibrate(smooth, Placement.on_grid(grid), window, limit, options.calibrate, workers)
     progress(Progress("sweeping disparities", 0.3))
     disparity = sweep(smooth, placement, window, options.sweep_step, limit, workers)
+    if options.noise < 0:
+        noise = min(noise, noise_between(smooth, options.sweep_blur, disparity, placement))
     disparity *= np.float32(factor)
-    return Samples(views, disparity, placement, factor)
+    return Samples(views, disparity, placement, factor, noise)
 
 
 def run(
@@ -64,13 +67,12 @@ def run(
     if low.shape[:2] == (1, 1):
         raise InputError("one view is no light field: sharp needs neighbouring views; use bicubic instead")
     samples = find_samples(low, camera.factor, options, workers, part(progress, 0, _SWEEPING))
-    noise = noise_of(samples.low) if options.noise < 0 else options.noise
-    prior = Prior.of(options, noise, camera.factor, len(samples.low))
+    prior = Prior.of(options, samples.noise, camera.factor, len(samples.low))
     u = interpolate(samples.low, camera.factor, "bicubic", workers)
     np.clip(u, 0, 1, out=u)
     blur = camera.dense_map((u.shape[1], u.shape[2]))
     for stage in range(options.stages):
-        confidence = Confidence.of_stage(options, stage, noise)
+        confidence = Confidence.of_stage(options, stage, samples.noise)
         seen = blur.stack(u, workers)
         if stage:
             samples = refined(samples, seen, confidence, workers)
@@ -104,7 +106,7 @@ def refined(samples: Samples, seen: Views, confidence: Confidence, workers: Work
         return moved(samples.disparity[view], pull, stiffness)
 
     disparity = np.stack(workers.map(one, range(len(samples.low))))
-    return Samples(samples.low, disparity, samples.placement, samples.factor)
+    return replace(samples, disparity=disparity)
 
 
 def _improve(
