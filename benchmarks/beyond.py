@@ -30,6 +30,7 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
     "views compared unblurred": {"sweep_blur": 0.0},
     "one stage": {"stages": 1},
     "two stages": {"stages": 2},
+    "four stages": {"stages": 4},
     "prior weighed once a stage": {"prior_rounds": 1},
     "quadratic prior": {"bend_knee": 10.0},
     "prior half as strong": {"bend_weight": 0.01},

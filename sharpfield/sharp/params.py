@@ -65,7 +65,7 @@ class SharpParams:
     """
 
     disparity: tuple[int, int] = _option((-6, 6), "search window LO:HI between adjacent views, HR pixels")
-    stages: int = _option(4, "times that weights, disparities and views are made anew")
+    stages: int = _option(3, "times that weights, disparities and views are made anew")
     first_residual: float = _option(0.04, "residual at which a sample counts half, first stage")
     last_residual: float = _option(0.008, "residual at which a sample counts half, last stage")
     prior_rounds: int = _option(2, "times that the prior's weights are made anew in a stage")
