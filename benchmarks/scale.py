@@ -142,11 +142,11 @@ class Pool:
 
 def workers(folder: Path) -> None:
     """Two processes of one thread against one, in turn; and what processor time the same work takes of both."""
-    synthetic(folder / "in.zarr", 3, 256)
+    synthetic(folder / "in.zarr", 3, 512)
     pools = {count: Pool(count) for count in (1, 2)}
     seconds: dict[int, list[float]] = {1: [], 2: []}
     busy: dict[int, list[float]] = {1: [], 2: []}
-    for turn in range(4):
+    for turn in range(3):
         for count, pool in pools.items():
             began, used = time.perf_counter(), pool.busy()
             upscale_store(
@@ -162,7 +162,7 @@ def workers(folder: Path) -> None:
                 busy[count].append(pool.busy() - used)
     for pool in pools.values():
         pool.close()
-    print("| workers | seconds (best of 3) | processor seconds |")
+    print("| workers | seconds (best of 2) | processor seconds |")
     print("|---|---|---|")
     for count in (1, 2):
         print(f"| {count} | {min(seconds[count]):.2f} | {min(busy[count]):.2f} |")
