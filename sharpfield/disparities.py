@@ -40,7 +40,6 @@ _SMALLEST = 8  # side of a view
 _CENTRAL = 384  # side of the window in which translations are measured
 _FEWEST_VIEWS = 3  # of two views nobody can tell which one stands off
 _AROUND = 0.5  # pixels around a measured range
-_NOISE_LIMIT = 2.0  # deviations of noise by which the limit of the sweep is widened, as in `sharp`
 _REACH = 2  # steps of the grid between views that the sweep compares
 _SEEN_AROUND = (
     12  # pixels around a point that its disparity depends on, besides: blur, guided filter, interpolation
@@ -280,7 +279,7 @@ def _place(lf: LightField, window: Window, workers: Workers) -> tuple[Placement,
         inner.append(slice(start, start + min(side, _CENTRAL)))
     low = _luma(lf, (inner[0], inner[1]), workers)
     params = SharpParams()
-    limit = params.sweep_limit + _NOISE_LIMIT * max(noise_of(low) - params.reference_noise, 0)
+    limit = params.limit_at(noise_of(low))
     smooth = blurred(low, params.sweep_blur, workers)
     grid = Placement.on_grid(lf.grid)
     placement, window = calibrate(smooth, grid, window, limit, params.calibrate, workers)

@@ -6,6 +6,7 @@ transposed ones.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -160,6 +161,20 @@ class SeparableMap:
     @cached_property
     def _backward(self) -> _Tables:
         return _tables(self.y.transposed(), self.x.transposed())
+
+
+def gaussian_map(size: tuple[int, ...], sigma: float, cut: float = 3.0) -> SeparableMap:
+    """Return the blur of images of that size by a Gaussian, cut at `cut` deviations, mirrored at the border."""
+    reach = max(1, math.ceil(cut * sigma))
+    offsets = np.arange(-reach, reach + 1)
+    weight = np.exp(-(offsets**2) / (2 * sigma**2))
+    y, x = (
+        Taps.from_windows(
+            np.arange(n)[:, np.newaxis] + offsets, np.broadcast_to(weight, (n, weight.size)), n, "symmetric"
+        )
+        for n in size
+    )
+    return SeparableMap(y, x)
 
 
 _Tables = tuple[NDArray[np.uint32], NDArray[np.float32], NDArray[np.uint32], NDArray[np.float32]]

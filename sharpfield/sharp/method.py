@@ -24,7 +24,6 @@ from sharpfield.solver import conjugate_gradient
 Views = NDArray[np.float32]
 
 _SWEEPING = 0.2  # part of the time that the first disparities take, for the progress bar alone
-_NOISE_LIMIT = 2.0  # deviations of noise by which the limit of the sweep is widened
 _COMPARED = 2  # steps of the grid between views whose residuals move a disparity
 
 
@@ -44,7 +43,7 @@ def find_samples(
     views = np.ascontiguousarray(low, np.float32).reshape(-1, *low.shape[2:])
     window = options.disparity[0] / factor, options.disparity[1] / factor
     noise = noise_of(views) if options.noise < 0 else options.noise
-    limit = options.sweep_limit + _NOISE_LIMIT * max(noise - options.reference_noise, 0)
+    limit = options.limit_at(noise)
     smooth = blurred(views, options.sweep_blur, workers)
     progress(Progress("calibrating views", 0))
     placement, window = calibrate(smooth, Placement.on_grid(grid), window, limit, options.calibrate, workers)

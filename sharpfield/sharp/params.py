@@ -9,6 +9,7 @@ from sharpfield.contract import Need
 from sharpfield.errors import InputError, OptionError
 
 _LEAST_SIDE = 8
+_NOISE_LIMIT = 2.0  # deviations of noise by which the limit of the sweep is widened
 # estimate of all views and what the camera sees of it; at low resolution, of a quarter of the pixels at most, maps
 # of the sweep (six) and of the samples (five). What a view takes that is being solved hardly grows with the views.
 _BYTES_A_PIXEL = 4 * 2 + 12
@@ -111,6 +112,10 @@ class SharpParams:
             raise OptionError(f"sweep_step is from 1/256 to 1 low-resolution pixel, not {self.sweep_step}")
         if not self.noise < 1:
             raise OptionError(f"noise is a part of the white level, below 1, not {self.noise}")
+
+    def limit_at(self, noise: float) -> float:
+        """Return the largest difference of light that counts in a comparison of views of that noise."""
+        return self.sweep_limit + _NOISE_LIMIT * max(noise - self.reference_noise, 0)
 
 
 def plan(params: SharpParams, grid: tuple[int, int], size_hr: tuple[int, int]) -> Need:

@@ -15,7 +15,7 @@ from sharpfield.methods.wanner.params import WannerParams
 from sharpfield.methods.wanner.variational import denoise
 from sharpfield.parallel import Workers
 from sharpfield.progress import Progress, ProgressCallback, silent
-from sharpfield.resample import SeparableMap, Taps
+from sharpfield.resample import gaussian_map
 
 Planes = NDArray[np.float32]
 
@@ -124,17 +124,3 @@ def _merge(found: Disparities, vertical: Disparities) -> None:
         better = other > found.coherence[v, u]
         np.copyto(found.value[v, u], vertical.value[u, v].T, where=better)
         np.copyto(found.coherence[v, u], other, where=better)
-
-
-def gaussian_map(size: tuple[int, ...], sigma: float) -> SeparableMap:
-    """Return the blur of images of that size by a Gaussian, cut at three deviations, mirrored at the border."""
-    reach = max(1, math.ceil(3 * sigma))
-    offsets = np.arange(-reach, reach + 1)
-    weight = np.exp(-(offsets**2) / (2 * sigma**2))
-    y, x = (
-        Taps.from_windows(
-            np.arange(n)[:, np.newaxis] + offsets, np.broadcast_to(weight, (n, weight.size)), n, "symmetric"
-        )
-        for n in size
-    )
-    return SeparableMap(y, x)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sharpfield.observe import keys_cubic
 from sharpfield.parallel import Workers
-from sharpfield.resample import SeparableMap, Taps
+from sharpfield.resample import gaussian_map
 from sharpfield.sharp.disparity import kernels
 
 Views = NDArray[np.float32]
@@ -47,16 +47,7 @@ def blurred(views: Views, sigma: float, workers: Workers) -> Views:
     """Return the views blurred by a Gaussian: what is aliased in two views does not match."""
     if sigma == 0:
         return views
-    reach = max(1, math.ceil(4 * sigma))
-    offsets = np.arange(-reach, reach + 1)
-    weight = np.exp(-(offsets**2) / (2 * sigma**2))
-    y, x = (
-        Taps.from_windows(
-            np.arange(n)[:, np.newaxis] + offsets, np.broadcast_to(weight, (n, weight.size)), n, "symmetric"
-        )
-        for n in views.shape[1:]
-    )
-    return SeparableMap(y, x).stack(views, workers)
+    return gaussian_map(views.shape[1:], sigma, cut=4).stack(views, workers)
 
 
 def sweep(
