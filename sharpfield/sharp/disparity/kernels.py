@@ -1,6 +1,6 @@
 """The compiled loops of the sweep over disparities: arrays in, arrays out.
 
-Each has a slow, obvious twin in `tests/test_sharp_kernels.py`.
+Each has a slow, obvious twin in `tests/test_sharp_sweep.py`.
 """
 
 from __future__ import annotations
