@@ -81,6 +81,11 @@ def _deviation(planes: NDArray[np.floating[Any]]) -> float:
     return float(np.quantile(middle, _QUIET) / _GAUSSIAN)
 
 
+def disturbing_part(noise: float) -> float:
+    """Return the deviation of what noise is beyond rounding and a good camera; fine texture looks like so much, too."""
+    return math.sqrt(max(noise**2 - _ROUNDING**2, 0))
+
+
 @dataclass(frozen=True)
 class Confidence:
     """Scales of residuals and of disparities for a stage.
@@ -104,7 +109,7 @@ class Confidence:
         """Return the scales of a stage, widened by what noise explains."""
         way = stage / max(params.stages - 1, 1)
         residual = params.first_residual ** (1 - way) * params.last_residual**way
-        disturbing = np.sqrt(max(noise**2 - _ROUNDING**2, 0))
+        disturbing = disturbing_part(noise)
         return cls(
             float(np.hypot(residual, _SURE_RESIDUAL * disturbing)),
             float(np.hypot(params.disparity_agreement, _SURE_DISPARITY * disturbing)),

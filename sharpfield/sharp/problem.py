@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sharpfield.observe import Camera
 from sharpfield.resample import SeparableMap
 from sharpfield.sharp import kernels
-from sharpfield.sharp.confidence import Samples
+from sharpfield.sharp.confidence import Samples, disturbing_part
 from sharpfield.sharp.params import SharpParams
 
 Plane = NDArray[np.float32]
@@ -51,7 +51,7 @@ class Prior:
         about one, all weigh.
         """
         spread = (2 / factor) ** 2 * (min(params.neighbours, views - 1) + 1) / _VIEWS
-        variance = (noise / params.reference_noise) ** 2
+        variance = (disturbing_part(noise) / params.reference_noise) ** 2
         return cls(
             params.bend_weight * spread * (1 + variance),
             params.slope_weight * spread * variance,
