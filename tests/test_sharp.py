@@ -82,7 +82,7 @@ def test_the_smallest_views(size, factor):
 # --- parts and threads -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("steps", "share"), [(30, 0.002), (6, 0.03)])
+@pytest.mark.parametrize(("steps", "share"), [(30, 0.002), (6, 0.04)])
 def test_blocks_and_threads_give_the_same(monkeypatch, steps, share):
     """Solved to the end, blocks are one piece; a few steps of conjugate gradient are each block's own."""
     _, low, _ = still_life()
