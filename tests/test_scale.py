@@ -11,6 +11,7 @@ import zarr
 from commandline import refused, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stopping import StopHereError, stop_after
 
 import sharpfield as sf
 from sharpfield.observe import Camera
@@ -139,23 +140,6 @@ def test_a_budget_too_small_is_said(tmp_path):
     assert each_budget(2e9, None) == 2e9
     assert 0.85e9 < each_budget(2e9, 2) < 0.9e9
     assert each_budget(1e8, 2) == 0
-
-
-class StopHereError(Exception):
-    pass
-
-
-def stop_after(count):
-    """Return a progress that ends a run after so many blocks, as a person's Ctrl-C does."""
-    seen = []
-
-    def progress(event):
-        if ": " not in event.stage:
-            seen.append(event)
-            if len(seen) == count:
-                raise StopHereError
-
-    return progress
 
 
 def begun(tmp_path, count=2, **options):

@@ -7,28 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from stopping import StopHereError, stop_after
 
 import sharpfield as sf
 from sharpfield.scale import upscale_store, work
 
 ASKED = {"method": "bicubic", "block": 11}
-
-
-class StopHereError(Exception):
-    pass
-
-
-def stop_after(count):
-    """Return a progress that ends a run after so many blocks."""
-    seen = []
-
-    def progress(event):
-        if ": " not in event.stage:
-            seen.append(event)
-            if len(seen) == count:
-                raise StopHereError
-
-    return progress
 
 
 def scene(size=(33, 21), seed=0):
