@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from benchmarks.common import best_of, truth_and_low
 from sharpfield.color import luma
 from sharpfield.gb.graph import build_graph
-from sharpfield.gb.matches import best_matches, neighbouring_pairs, pad_views
+from sharpfield.gb.matches import Pair, best_matches, neighbouring_pairs, pad_views
 from sharpfield.gb.params import GBParams
 from sharpfield.gb.problem import Problem
 from sharpfield.gb.warp import SquareWarp, square_warps
 from sharpfield.interpolate import interpolate
 from sharpfield.observe import Camera
-from sharpfield.parallel import Workers
+from sharpfield.parallel import Scratch, Workers
 from sharpfield.solver import conjugate_gradient
 
 _SIDE = 400  # high-resolution pixels: the working set is far larger than any cache
@@ -36,7 +36,13 @@ def main() -> None:
     with Workers() as workers:
         u = interpolate(v, 2, "bilinear", workers)
         padded, pairs = pad_views(u, params.radius), neighbouring_pairs((5, 5))
-        matching = best_of(5, lambda: workers.map(lambda pair: best_matches(padded, pair, params), pairs))
+        keys = Scratch((2, 4, _SIDE, _SIDE), np.int32)
+
+        def match(pair: Pair) -> None:
+            with keys.lent() as room:
+                best_matches(padded, pair, params, room)
+
+        matching = best_of(5, lambda: workers.map(match, pairs))
         comparisons = sum(params.window ** (1 if pair.adjacent else 2) for pair in pairs) * _SIDE * _SIDE
         building = best_of(3, lambda: build_graph(u, (5, 5), params, workers))
         graph = build_graph(u, (5, 5), params, workers)

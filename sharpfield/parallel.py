@@ -9,10 +9,15 @@ same bits.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from sharpfield.errors import OptionError
 
@@ -61,3 +66,32 @@ class Workers:
         if self._pool is None:
             return [task(item) for item in items]
         return list(self._pool.map(task, items))
+
+
+class Scratch:
+    """Arrays of one shape for tasks to work in, as many as run at a time.
+
+    A new array for every task would be memory that the system has to clear first; on large views that took a quarter
+    of the time.
+
+    Parameters
+    ----------
+    shape, kind
+        Of the arrays, which come with whatever is in them.
+    """
+
+    def __init__(self, shape: tuple[int, ...], kind: DTypeLike) -> None:
+        self._shape, self._kind = shape, kind
+        self._free: SimpleQueue[NDArray] = SimpleQueue()
+
+    @contextmanager
+    def lent(self) -> Iterator[NDArray]:
+        """Give an array that nobody else has meanwhile."""
+        try:
+            array = self._free.get_nowait()
+        except Empty:
+            array = np.empty(self._shape, self._kind)
+        try:
+            yield array
+        finally:
+            self._free.put(array)

@@ -49,6 +49,23 @@ class Solution:
     steps: int = 1
 
 
+class Room:
+    """The vectors that conjugate gradient works in, for one who calls it many times.
+
+    Each new vector would be memory that the system has to clear first.
+
+    Parameters
+    ----------
+    like
+        A vector of the same shape; not changed.
+    """
+
+    def __init__(self, like: Vector) -> None:
+        self.x, self.image, self.residual, self.direction = (
+            np.empty(like.shape, np.float32) for _ in range(4)
+        )
+
+
 def conjugate_gradient(
     apply: Apply,
     right_side: Vector,
@@ -59,6 +76,7 @@ def conjugate_gradient(
     iterations: int = 100,
     least: int = 0,
     workers: Workers | None = None,
+    room: Room | None = None,
 ) -> Solution:
     """Solve (A + shift I) x = b for a symmetric positive definite A + shift I, from `start`.
 
@@ -73,21 +91,23 @@ def conjugate_gradient(
         b; not changed.
     start
         The first x; not changed.
+    room
+        What to work in; `room.x` is the solution afterwards. Made when None.
     """
     workers = workers or Workers(1)
     parts = range(start.shape[0])
-    x = np.array(start, np.float32, order="C")
-    image = np.empty_like(x)
+    room = room or Room(start)
+    x, image, residual, direction = room.x, room.image, room.residual, room.direction
+    workers.map(lambda i: np.copyto(x[i], start[i]), parts)
     apply(x, image)
-    residual = np.empty_like(x)
 
     def first_residual(i: int) -> None:
         np.subtract(right_side[i], image[i], out=residual[i])
         if shift:
             residual[i] -= np.float32(shift) * x[i]
+        direction[i] = residual[i]
 
     workers.map(first_residual, parts)
-    direction = residual.copy()
     xs, residuals, directions, images = (_rows(a) for a in (x, residual, direction, image))
     scale = math.sqrt(_norm2(_rows(np.ascontiguousarray(right_side)), workers)) or 1.0
     norm2 = _norm2(residuals, workers)
@@ -149,6 +169,7 @@ def proximal_point(
     last = (math.inf, 0.0)
     done = 0
     right_side = np.empty_like(linear)
+    room = Room(start)
 
     def form_right_side(i: int) -> None:
         np.multiply(z[i], np.float32(1 / beta), out=right_side[i])
@@ -178,9 +199,11 @@ def proximal_point(
             iterations=cg_iterations,
             least=1,  # without a step there would be no gradient to stop by
             workers=workers,
+            room=room,
         )
         gradient = math.sqrt(sum(workers.map(squared_change, range(len(z)))) / z.size) / beta
-        z = new.x
+        # the next step is taken from here, in what the last one was taken from
+        z, room.x = new.x, np.empty_like(new.x) if z is start else z
         elapsed += beta
         beta = min(beta * growth, remaining(gradient, elapsed)) if growth > 1 else beta
         last = gradient, elapsed

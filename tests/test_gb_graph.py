@@ -169,3 +169,18 @@ def test_threads_do_not_change_a_bit_and_progress_counts_the_pairs():
                 assert np.array_equal(one.weight, other.weight)
     assert len(events) == 2 * 20
     assert max(event.fraction for event in events) == 1
+
+
+def test_a_graph_written_over_an_older_one_is_a_new_one():
+    size, grid, workers = (14, 15), (3, 2), ALONE
+    before, views = (flat_views(naive.two_planes(grid, size, seed=seed)) for seed in (1, 2))
+    new = build_graph(views, grid, GBParams(), workers)
+    replaced = build_graph(before, grid, GBParams(), workers)
+    over = build_graph(views, grid, GBParams(), workers, replaced=replaced)
+    for ours, theirs, old in zip(over.edges, new.edges, replaced.edges, strict=True):
+        for one, other, first in zip(ours, theirs, old, strict=True):
+            assert (one.source, one.adjacent) == (other.source, other.adjacent)
+            assert np.array_equal(one.offsets, other.offsets)
+            assert np.array_equal(one.code, other.code)
+            assert np.array_equal(one.weight, other.weight)
+            assert one.weight is first.weight  # and takes no memory of its own

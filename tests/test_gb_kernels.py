@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sharpfield.gb import kernels
+from sharpfield.gb import kernels, operator_kernels
 from sharpfield.gb.matches import Pair, best_matches, code_bits, pad_views, search_offsets
 from sharpfield.gb.params import GBParams
 
@@ -84,7 +84,7 @@ def test_exp_minus_of_a_huge_distance_is_tiny_and_not_garbage():
     assert (result < 1e-30).all()
 
 
-@pytest.mark.parametrize("patch", [1, 3, 7])
+@pytest.mark.parametrize("patch", [1, 3, 7, 9, 15])
 @pytest.mark.parametrize("step", [(0, -3), (2, 1), (-4, 0), (0, 9)])
 def test_patch_distances_of_a_row(patch, step):
     views = views_of("random", 8, 10)
@@ -242,7 +242,7 @@ def test_the_square_constraint_is_the_twins(grid, disparity):
         neighbours = np.array([((v + a) * grid[1] + u + b, a, b) for a, b in similar])
         code = np.empty(size, np.uint8)
         weight = np.empty((len(similar), *size), np.float32)
-        missing = np.empty(weight.shape, np.uint8)
+        missing = np.empty(weight.shape, np.float32)
         kernels.square_constraint(
             pad_views(flat, 3),
             v * grid[1] + u,
@@ -272,7 +272,7 @@ def test_pixels_too_unlike_for_any_weight_share_it():
     # white against black, patch 31: exp(-961 / sigma^2) is no float; the two pixels are then weighed alike
     views = np.stack([np.zeros((6, 9)), np.ones((6, 9))]).astype(np.float32)
     code, weight = np.empty((6, 9), np.uint8), np.empty((1, 6, 9), np.float32)
-    missing = np.empty((1, 6, 9), np.uint8)
+    missing = np.empty((1, 6, 9), np.float32)
     kernels.square_constraint(
         pad_views(views, 15),
         0,
@@ -329,24 +329,24 @@ def test_edges_as_a_matrix(kept, wide, size):
     matrix = edge_matrix(code, weight, offset_y, offset_x)
     offsets = offset_y * size[1] + offset_x
     scale = np.empty(size, np.float32)
-    kernels.row_scales(weight, scale)
+    operator_kernels.row_scales(weight, scale)
     sums = weight.sum(axis=0)
     assert scale[sums > 0] == pytest.approx(1 / sums[sums > 0], rel=1e-6)
     assert (scale[sums == 0] == 0).all()
 
     image, other = rng.random((2, *size), np.float32)
     result = np.empty_like(image)
-    kernels.edges_forward(image, code, weight, scale, offsets, result)
+    operator_kernels.edges_forward(image, code, weight, scale, offsets, result)
     rows = scale.reshape(-1, 1) * matrix
     assert result.ravel() == pytest.approx(rows @ image.ravel(), abs=1e-6)
 
     result = other.copy()
-    kernels.edges_adjoint_add(image, code, weight, scale, offsets, result)
+    operator_kernels.edges_adjoint_add(image, code, weight, scale, offsets, result)
     assert result.ravel() == pytest.approx(other.ravel() + rows.T @ image.ravel(), abs=2e-6)
 
     source, start = rng.random((2, *size), np.float32)
     result = start.copy()
-    kernels.laplacian_add(image, source, code, weight, offsets, 0.3, result)
+    operator_kernels.laplacian_add(image, source, code, weight, offsets, 0.3, result)
     wanted = matrix.sum(axis=1) * image.ravel() - matrix @ source.ravel()
     assert result.ravel() == pytest.approx(start.ravel() + 0.3 * wanted, abs=1e-6)
 
@@ -354,7 +354,7 @@ def test_edges_as_a_matrix(kept, wide, size):
 @pytest.mark.parametrize("weight", [1e-3, 1e-20, 2.0**-126])
 def test_rows_of_faint_edges_are_normalised_too(weight):
     scale = np.empty((1, 2), np.float32)
-    kernels.row_scales(np.array([[[weight, 0]], [[weight, 0]]], np.float32), scale)
+    operator_kernels.row_scales(np.array([[[weight, 0]], [[weight, 0]]], np.float32), scale)
     assert scale[0, 0] * np.float32(2 * weight) == pytest.approx(1, rel=1e-6)
     assert scale[0, 1] == 0
 
@@ -382,12 +382,32 @@ def test_square_rows_as_a_matrix(size, step):
     offsets = -(step[0] * width + step[1]) * np.arange(low, low + window)
     image, other = rng.random((2, *size), np.float32)
     result = np.empty_like(image)
-    kernels.square_forward(image, code, weight, offsets, result)
+    operator_kernels.square_forward(image, code, weight, offsets, result)
     kept = ~lacking.ravel()
     assert result.ravel()[kept] == pytest.approx((matrix @ image.ravel())[kept], abs=1e-6)
 
     # a row without a pixel is never used: the mask has made its sample 0
     image[lacking] = 0
     result = other.copy()
-    kernels.square_adjoint_add(image, code, weight, offsets, result)
+    operator_kernels.square_adjoint_add(image, code, weight, offsets, result)
     assert result.ravel() == pytest.approx(other.ravel() + matrix.T @ image.ravel(), abs=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "ahead"),
+    [
+        ([-3, 0, 3], 0),  # along the row: nothing to read before
+        ([-10, 0, 10], 3),
+        ([-65, 0, 65], 8),
+        ([-43, -20], 0),  # all above: has been read
+        ([-73, -60], 0),
+        ([10, 64], 8),
+    ],
+)
+def test_rows_are_read_ahead_as_far_as_a_displacement_leads(offsets, ahead):
+    assert operator_kernels.rows_ahead.py_func(np.array(offsets), 10) == ahead
+
+
+def test_a_row_that_is_read_ahead_is_in_the_view():
+    image = np.arange(60, dtype=np.float32).reshape(3, 20)
+    assert [operator_kernels.touch.py_func(image, y) for y in (-5, -1, 0, 2, 3, 9)] == [0, 0, 16, 96, 0, 0]

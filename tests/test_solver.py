@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sharpfield.kernels import add_scaled_dot, descend, dot, scale_and_add
 from sharpfield.parallel import Workers
-from sharpfield.solver import conjugate_gradient, proximal_point
+from sharpfield.solver import Room, conjugate_gradient, proximal_point
 
 
 def matrix_of(eigenvalues, seed=0) -> np.ndarray:
@@ -69,6 +69,21 @@ def test_the_vector_kernels(n):
 
 
 # --- conjugate gradient -----------------------------------------------------------------------------------------
+
+
+def test_a_room_that_has_been_worked_in_is_as_good_as_a_new_one():
+    matrix = matrix_of(np.geomspace(1, 50, 12))
+    room = Room(vector(12))
+    for seed in range(3):
+        right, start = vector(12, seed), vector(12, seed + 9)
+        before = right.copy(), start.copy()
+        given = {"shift": 0.1, "iterations": 7}
+        ours = conjugate_gradient(applying(matrix)[0], right, start, room=room, **given)
+        new = conjugate_gradient(applying(matrix)[0], right, start, **given)
+        assert np.array_equal(ours.x, new.x)
+        assert ours.x is room.x
+        assert np.array_equal(right, before[0])
+        assert np.array_equal(start, before[1])
 
 
 @given(st.integers(1, 24), st.floats(1, 300), st.integers(0, 999))

@@ -7,10 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfield.gb import kernels
-from sharpfield.gb.matches import Pair, best_matches, code_bits, neighbouring_pairs, pad_views, search_offsets
+from sharpfield.gb import kernels, operator_kernels
+from sharpfield.gb.matches import (
+    Pair,
+    best_matches,
+    code_bits,
+    kept_matches,
+    neighbouring_pairs,
+    pad_views,
+    search_offsets,
+)
 from sharpfield.gb.params import GBParams
-from sharpfield.parallel import Workers
+from sharpfield.parallel import Scratch, Workers
 from sharpfield.progress import Progress, ProgressCallback, silent
 
 
@@ -48,12 +56,20 @@ class Graph:
 
     edges: list[list[Edges]]
 
+    def both_ways(self, pair: Pair) -> tuple[Edges, Edges]:
+        """Return the edges of the first view of a pair to the second, and back."""
+        forward, backward = (
+            next(edges for edges in self.edges[view] if edges.source == other)
+            for view, other in ((pair.first, pair.second), (pair.second, pair.first))
+        )
+        return forward, backward
+
     def add_laplacian(
         self, views: NDArray[np.float32], view: int, scale: float, result: NDArray[np.float32]
     ) -> None:
         """Add scale * (L u) of one view: sum over j of W(i, j) (u(i) - u(j))."""
         for edges in self.edges[view]:
-            kernels.laplacian_add(
+            operator_kernels.laplacian_add(
                 views[view], views[edges.source], edges.code, edges.weight, edges.offsets, scale, result
             )
 
@@ -73,18 +89,27 @@ def build_graph(
     params: GBParams,
     workers: Workers,
     progress: ProgressCallback = silent,
+    replaced: Graph | None = None,
 ) -> Graph:
     """Build the graph on an estimate of the high-resolution views (n, y, x) (section V-B).
 
     Weights to the eight neighbouring views (eq. 13), the best kept, and of those the ones that both ends kept.
+
+    Parameters
+    ----------
+    replaced
+        A graph of the same views and window that nobody needs any more: the new one is written over it.
     """
     padded = pad_views(views, params.radius)
     pairs = neighbouring_pairs(grid)
+    keys = Scratch((2, 4, *views.shape[1:]), np.int32)
     done = 0
 
     def edges_of(pair: Pair) -> tuple[Edges, Edges]:
         nonlocal done
-        both = _mutual_edges(padded, pair, params)
+        both = _room(pair, views.shape[1:], params) if replaced is None else replaced.both_ways(pair)
+        with keys.lent() as room:
+            _find_mutual_edges(padded, pair, params, room, *both)
         done += 1
         progress(Progress("matching patches", done / len(pairs)))
         return both
@@ -96,27 +121,37 @@ def build_graph(
     return Graph(edges)
 
 
-def _mutual_edges(padded: NDArray[np.float32], pair: Pair, params: GBParams) -> tuple[Edges, Edges]:
-    best_first, best_second = best_matches(padded, pair, params)
+def _room(pair: Pair, size: tuple[int, ...], params: GBParams) -> tuple[Edges, Edges]:
+    """Return edges of both views of a pair that are yet to be found."""
     offset_y, offset_x = search_offsets(pair.down, pair.right, params)
-    code_type = np.uint8 if offset_y.size <= 256 else np.uint16
-    code_first, code_second = np.empty(best_first.shape, code_type), np.empty(best_first.shape, code_type)
-    weight_first = np.empty(best_first.shape, np.float32)
-    weight_second = np.empty_like(weight_first)
+    step = offset_y * size[1] + offset_x
+    shape = (kept_matches(pair), *size)
+    code_type = np.uint8 if step.size <= 256 else np.uint16
+    forward, backward = (
+        Edges(source, pair.adjacent, np.empty(shape, code_type), np.empty(shape, np.float32), offsets)
+        for source, offsets in ((pair.second, step), (pair.first, -step))
+    )
+    return forward, backward
+
+
+def _find_mutual_edges(
+    padded: NDArray[np.float32],
+    pair: Pair,
+    params: GBParams,
+    keys: NDArray[np.int32],
+    forward: Edges,
+    backward: Edges,
+) -> None:
+    """Find the edges between the views of a pair, into `forward` and `backward`; `keys` is room for the matches."""
+    offset_y, offset_x = search_offsets(pair.down, pair.right, params)
     kernels.mutual_edges(
-        best_first,
-        best_second,
+        *best_matches(padded, pair, params, keys),
         offset_y,
         offset_x,
         code_bits(offset_y.size),
         1 / params.sigma**2,
-        code_first,
-        weight_first,
-        code_second,
-        weight_second,
-    )
-    flat = offset_y * best_first.shape[2] + offset_x
-    return (
-        Edges(pair.second, pair.adjacent, code_first, weight_first, flat),
-        Edges(pair.first, pair.adjacent, code_second, weight_second, -flat),
+        forward.code,
+        forward.weight,
+        backward.code,
+        backward.weight,
     )

@@ -1,8 +1,8 @@
-"""Every compiled loop of GB: arrays in, arrays out, nothing else.
+"""The compiled loops that find matches, edges and warps: arrays in, arrays out, nothing else.
 
-All are single-threaded and release the interpreter lock; threads run them on different pairs or views. Inner
-loops run over row slices from 0 so that the compiler can vectorise them. Each has a slow, obvious twin in
-`tests/naive.py`.
+Those that apply what was found are in `operator_kernels.py`. All are single-threaded and release the interpreter
+lock; threads run them on different pairs or views. Inner loops run over row slices from 0 so that the compiler can
+vectorise them. Each has a slow, obvious twin in `tests/naive.py`.
 
 A *code* numbers a displacement of the search window. Along one axis it is `disparity - low`; for diagonal
 neighbours `(disparity_y - low) * W + (disparity_x - low)`. Seen from either view of a pair the code is the same,
@@ -48,24 +48,44 @@ def patch_distances(first, second, y, first_x, second_y, second_x, patch, count,
     """
     wide = count + patch - 1
     columns = column[:wide]
-    a = first[y, first_x : first_x + wide]
-    b = second[second_y, second_x : second_x + wide]
-    for x in range(wide):
-        difference = a[x] - b[x]
-        columns[x] = difference * difference
-    for row in range(1, patch):
-        a = first[y + row, first_x : first_x + wide]
-        b = second[second_y + row, second_x : second_x + wide]
+    end, second_end = first_x + wide, second_x + wide
+    columns[:] = 0
+    row = 0
+    # seven at a time, the paper's patch in one pass: what is summed stays in registers
+    while row + 7 <= patch:
+        top, below = y + row, second_y + row
+        a0, b0 = first[top, first_x:end], second[below, second_x:second_end]
+        a1, b1 = first[top + 1, first_x:end], second[below + 1, second_x:second_end]
+        a2, b2 = first[top + 2, first_x:end], second[below + 2, second_x:second_end]
+        a3, b3 = first[top + 3, first_x:end], second[below + 3, second_x:second_end]
+        a4, b4 = first[top + 4, first_x:end], second[below + 4, second_x:second_end]
+        a5, b5 = first[top + 5, first_x:end], second[below + 5, second_x:second_end]
+        a6, b6 = first[top + 6, first_x:end], second[below + 6, second_x:second_end]
         for x in range(wide):
-            difference = a[x] - b[x]
+            d0, d1, d2, d3 = a0[x] - b0[x], a1[x] - b1[x], a2[x] - b2[x], a3[x] - b3[x]
+            d4, d5, d6 = a4[x] - b4[x], a5[x] - b5[x], a6[x] - b6[x]
+            columns[x] += d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3 + d4 * d4 + d5 * d5 + d6 * d6
+        row += 7
+    while row < patch:
+        a0, b0 = first[y + row, first_x:end], second[second_y + row, second_x:second_end]
+        for x in range(wide):
+            difference = a0[x] - b0[x]
             columns[x] += difference * difference
+        row += 1
     distances = distance[:count]
-    for x in range(count):
-        distances[x] = columns[x]
-    for step in range(1, patch):
-        shifted = columns[step : step + count]
+    distances[:] = 0
+    step = 0
+    while step + 7 <= patch:
+        s0, s1, s2 = columns[step:], columns[step + 1 :], columns[step + 2 :]
+        s3, s4, s5, s6 = columns[step + 3 :], columns[step + 4 :], columns[step + 5 :], columns[step + 6 :]
+        for x in range(count):
+            distances[x] += s0[x] + s1[x] + s2[x] + s3[x] + s4[x] + s5[x] + s6[x]
+        step += 7
+    while step < patch:
+        shifted = columns[step:]
         for x in range(count):
             distances[x] += shifted[x]
+        step += 1
 
 
 @inlined
@@ -209,7 +229,7 @@ def square_constraint(views, target, neighbours, patch, low, window, scale, code
     neighbours
         Of each adjacent view: its number, its step down and its step right of the target.
     code, weight, missing
-        Written: delta - low (y, x); the first pixel's weight (m, y, x); whether neither pixel is inside (m, y, x).
+        Written: delta - low (y, x); the first pixel's weight (m, y, x); 1 where neither pixel is inside (m, y, x).
     """
     count = neighbours.shape[0]
     height, width = code.shape
@@ -280,116 +300,3 @@ def square_constraint(views, target, neighbours, patch, low, window, scale, code
                 absent[x] = 1 if near_in + far_in == 0 else 0
                 # both similarities can be too small for a float: then each pixel that is inside weighs the same
                 weights[x] = near / total if total > 0 else near_in / max(near_in + far_in, np.float32(1))
-
-
-@compiled
-def row_scales(edge_weight, scale):
-    """Write 1 / (sum of a pixel's edge weights to one neighbour), 0 where it has none (end of section V-B)."""
-    kept, height, width = edge_weight.shape
-    for y in range(height):
-        row = scale[y]
-        for x in range(width):
-            row[x] = 0
-        for slot in range(kept):
-            weights = edge_weight[slot, y]
-            for x in range(width):
-                row[x] += weights[x]
-        for x in range(width):
-            row[x] = 1 / row[x] if row[x] > 0 else 0
-
-
-@compiled
-def square_forward(source, code, weight, offsets, result):
-    """Write result(p) = w source(p + o) + (1 - w) source(p + o'), o and o' the displacements of code and code + 1."""
-    height, width = weight.shape
-    flat = source.reshape(-1)
-    limit = flat.shape[0] - 1
-    for y in range(height):
-        codes, weights, row = code[y], weight[y], result[y]
-        base = y * width
-        for x in range(width):
-            here = base + x
-            # a tap outside the view weighs 0; it must only not be read there
-            near = min(max(here + offsets[codes[x]], 0), limit)
-            far = min(max(here + offsets[codes[x] + 1], 0), limit)
-            b = flat[far]
-            row[x] = b + weights[x] * (flat[near] - b)
-
-
-@compiled
-def square_adjoint_add(target, code, weight, offsets, result):
-    """Add the transpose of `square_forward`, applied to `target`, to `result`."""
-    height, width = weight.shape
-    flat = result.reshape(-1)
-    limit = flat.shape[0] - 1
-    for y in range(height):
-        codes, weights, row = code[y], weight[y], target[y]
-        base = y * width
-        # two passes: neighbouring pixels often share a tap, and adding twice to one place in a row would wait
-        for x in range(width):
-            near = min(max(base + x + offsets[codes[x]], 0), limit)
-            flat[near] += weights[x] * row[x]
-        for x in range(width):
-            far = min(max(base + x + offsets[codes[x] + 1], 0), limit)
-            flat[far] += row[x] - weights[x] * row[x]
-
-
-@compiled
-def edges_forward(source, code, weight, scale, offsets, result):
-    """Write result(p) = scale(p) times the sum of w source(p + o) over the pixel's edges."""
-    kept, height, width = weight.shape
-    flat = source.reshape(-1)
-    limit = flat.shape[0] - 1
-    for y in range(height):
-        row = result[y]
-        base = y * width
-        for x in range(width):
-            row[x] = 0
-        for slot in range(kept):
-            codes, weights = code[slot, y], weight[slot, y]
-            for x in range(width):
-                # an empty slot weighs 0 and may point outside; it must only not be read there
-                there = min(max(base + x + offsets[codes[x]], 0), limit)
-                row[x] += weights[x] * flat[there]
-        scales = scale[y]
-        for x in range(width):
-            row[x] *= scales[x]
-
-
-@compiled
-def edges_adjoint_add(target, code, weight, scale, offsets, result):
-    """Add the transpose of `edges_forward`, applied to `target`, to `result`."""
-    kept, height, width = weight.shape
-    flat = result.reshape(-1)
-    limit = flat.shape[0] - 1
-    scaled = np.empty(width, np.float32)
-    for y in range(height):
-        row, scales = target[y], scale[y]
-        base = y * width
-        for x in range(width):
-            scaled[x] = row[x] * scales[x]
-        for slot in range(kept):
-            codes, weights = code[slot, y], weight[slot, y]
-            for x in range(width):
-                there = min(max(base + x + offsets[codes[x]], 0), limit)
-                flat[there] += weights[x] * scaled[x]
-
-
-@compiled
-def laplacian_add(view, source, code, weight, offsets, scale, result):
-    """Add scale * sum_j w_ij (u_i - u_j) over each pixel's edges (an even number) to one neighbouring view."""
-    kept, height, width = weight.shape
-    flat = source.reshape(-1)
-    factor = np.float32(scale)
-    limit = flat.shape[0] - 1
-    for y in range(height):
-        row, out = view[y], result[y]
-        base = y * width
-        for slot in range(0, kept, 2):  # two edges a pass: half the traffic on the result
-            codes, weights = code[slot, y], weight[slot, y]
-            more_codes, more_weights = code[slot + 1, y], weight[slot + 1, y]
-            for x in range(width):
-                # an empty slot weighs 0 and may point outside; it must only not be read there
-                one = flat[min(max(base + x + offsets[codes[x]], 0), limit)]
-                two = flat[min(max(base + x + offsets[more_codes[x]], 0), limit)]
-                out[x] += factor * (weights[x] * (row[x] - one) + more_weights[x] * (row[x] - two))

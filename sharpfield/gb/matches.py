@@ -80,19 +80,30 @@ def code_bits(codes: int) -> int:
     return max(int(codes - 1).bit_length(), 1)
 
 
+def kept_matches(pair: Pair) -> int:
+    """Return how many matches of a pixel are kept (section V-B, step 2)."""
+    return 2 if pair.adjacent else 4
+
+
 def best_matches(
-    padded: NDArray[np.float32], pair: Pair, params: GBParams
+    padded: NDArray[np.float32], pair: Pair, params: GBParams, keys: NDArray[np.int32] | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the keys of the best matches of every pixel, first to second view and second to first.
 
     ||𝒫(x, y) - 𝒫'(x', y')||_F² of eq. 10 and 13 over the search window; the two best are kept along a row or a column,
     the four best towards a corner (section V-B, step 2).
+
+    Parameters
+    ----------
+    keys
+        Room for them, (2, 4, y, x), overwritten; made when None.
     """
     offset_y, offset_x = search_offsets(pair.down, pair.right, params)
-    kept = 2 if pair.adjacent else 4
-    height, width = padded.shape[1] - 2 * params.radius, padded.shape[2] - 2 * params.radius
-    best_first = np.empty((kept, height, width), np.int32)
-    best_second = np.empty_like(best_first)
+    kept = kept_matches(pair)
+    if keys is None:
+        size = (padded.shape[1] - 2 * params.radius, padded.shape[2] - 2 * params.radius)
+        keys = np.empty((2, kept, *size), np.int32)
+    best_first, best_second = keys[0, :kept], keys[1, :kept]
     kernels.match_pair(
         padded[pair.first],
         padded[pair.second],

@@ -9,15 +9,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfield.gb import kernels
+from sharpfield.gb import kernels, operator_kernels
 from sharpfield.gb.graph import Edges, Graph
 from sharpfield.gb.matches import adjacent_views, pad_views
 from sharpfield.gb.params import GBParams
-from sharpfield.parallel import Workers
+from sharpfield.parallel import Scratch, Workers
 from sharpfield.progress import Progress, ProgressCallback, silent
 from sharpfield.resample import SeparableMap, Taps
 
-LowMask = Callable[[NDArray[np.uint8]], NDArray[np.float32]]
+LowMask = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 
 class Warp(Protocol):
@@ -69,12 +69,12 @@ class SquareWarp:
     def apply(self, view: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return F u."""
         result = np.empty_like(view)
-        kernels.square_forward(view, self.code, self.weight, self.offsets, result)
+        operator_kernels.square_forward(view, self.code, self.weight, self.offsets, result)
         return result
 
     def adjoint_add(self, view: NDArray[np.float32], result: NDArray[np.float32]) -> None:
         """Add Fᵀ of an image to `result`."""
-        kernels.square_adjoint_add(view, self.code, self.weight, self.offsets, result)
+        operator_kernels.square_adjoint_add(view, self.code, self.weight, self.offsets, result)
 
 
 @dataclass(frozen=True)
@@ -102,14 +102,14 @@ class DirectWarp:
     def apply(self, view: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return F u."""
         result = np.empty_like(view)
-        kernels.edges_forward(
+        operator_kernels.edges_forward(
             view, self.edges.code, self.edges.weight, self.scale, self.edges.offsets, result
         )
         return result
 
     def adjoint_add(self, view: NDArray[np.float32], result: NDArray[np.float32]) -> None:
         """Add Fᵀ of an image to `result`."""
-        kernels.edges_adjoint_add(
+        operator_kernels.edges_adjoint_add(
             view, self.edges.code, self.edges.weight, self.scale, self.edges.offsets, result
         )
 
@@ -130,6 +130,7 @@ def square_warps(
     padded = pad_views(views, params.radius)
     low, window = params.disparity[0], params.window
     lowered = _mask_of(camera)
+    rows_missing = Scratch((4, *views.shape[1:]), np.float32)
     done = 0
 
     def warps_to(target: int) -> list[Warp]:
@@ -137,19 +138,21 @@ def square_warps(
         adjacent = adjacent_views(grid, target)
         code = np.empty(views.shape[1:], np.uint8)
         weight = np.empty((len(adjacent), *views.shape[1:]), np.float32)
-        missing = np.empty(weight.shape, np.uint8)
-        kernels.square_constraint(
-            padded,
-            target,
-            np.array(adjacent),
-            params.patch,
-            low,
-            window,
-            1 / params.sigma**2,
-            code,
-            weight,
-            missing,
-        )
+        with rows_missing.lent() as room:
+            missing = room[: len(adjacent)]
+            kernels.square_constraint(
+                padded,
+                target,
+                np.array(adjacent),
+                params.patch,
+                low,
+                window,
+                1 / params.sigma**2,
+                code,
+                weight,
+                missing,
+            )
+            masks = [lowered(each) for each in missing]
         disparities = np.arange(low, low + window)
         done += 1
         progress(Progress("square constraint", done / len(views)))
@@ -160,7 +163,7 @@ def square_warps(
                 code,
                 weight[m],
                 -(down * views.shape[2] + right) * disparities,
-                lowered(missing[m]),
+                masks[m],
             )
             for m, (source, down, right) in enumerate(adjacent)
         ]
@@ -180,8 +183,8 @@ def direct_warps(graph: Graph, camera: SeparableMap, workers: Workers) -> list[l
         warps: list[Warp] = []
         for edges in graph.edges[target]:
             scale = np.empty(edges.weight.shape[1:], np.float32)
-            kernels.row_scales(edges.weight, scale)
-            warps.append(DirectWarp(target, edges, scale, lowered((scale == 0).view(np.uint8))))
+            operator_kernels.row_scales(edges.weight, scale)
+            warps.append(DirectWarp(target, edges, scale, lowered((scale == 0).astype(np.float32))))
         return warps
 
     count = len(graph.edges)
@@ -201,10 +204,10 @@ def _mask_of(camera: SeparableMap) -> LowMask:
     """Return the function from pixels without a row to H: a sample counts if the camera sees no such pixel."""
     sees = SeparableMap(_support(camera.y), _support(camera.x))
 
-    def mask(missing: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def mask(missing: NDArray[np.float32]) -> NDArray[np.float32]:
         if not missing.any():
             return np.ones(sees.size_out, np.float32)
-        return (sees.apply(missing.astype(np.float32)) == 0).astype(np.float32)
+        return (sees.apply(missing) == 0).astype(np.float32)
 
     return mask
 
