@@ -103,7 +103,7 @@ def store(folder: Path) -> float:
 
 def handing(folder: Path) -> tuple[float, float]:
     """Return seconds that the one process with the scheduler and the journal takes for a block, and a light field."""
-    pool = Pool(2)
+    pool = Pool(2, folder)
 
     def seconds(source: Path) -> float:
         best = math.inf

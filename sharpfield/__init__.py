@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sharpfield.metrics import evaluate, psnr, ssim
     from sharpfield.observe import Camera, degrade
     from sharpfield.progress import Progress
+    from sharpfield.scale import upscale_store
     from sharpfield.synthetic import render_scene
     from sharpfield.upscaling import upscale
 
@@ -41,6 +42,7 @@ _ROOM_OF = {
     "ssim": "metrics",
     "evaluate": "metrics",
     "render_scene": "synthetic",
+    "upscale_store": "scale",
 }
 
 __all__ = [  # noqa: RUF022  (in the order of the data flow)
@@ -62,6 +64,7 @@ __all__ = [  # noqa: RUF022  (in the order of the data flow)
     "ssim",
     "evaluate",
     "render_scene",
+    "upscale_store",
 ]
 
 

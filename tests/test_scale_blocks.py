@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import zarr
@@ -68,3 +72,32 @@ def test_memory_is_given_back_after_every_block(tmp_path, monkeypatch):
     assert library.given_back == done.blocks == 6
     monkeypatch.setattr("sharpfield.scale.work._C_LIBRARY", None)  # where the C library cannot
     upscale_store(tmp_path / "in.zarr", tmp_path / "out.zarr", method="bicubic", overwrite=True)
+
+
+_HELD = """
+import sys
+from sharpfield.scale import run, upscale_store
+
+held, done = [], run._Job.done
+def noted(job, task, outcome):
+    done(job, task, outcome)
+    fields = open("/proc/self/status", encoding="ascii").read().split()
+    held.append(int(fields[fields.index("VmRSS:") + 1]) / 1024)
+run._Job.done = noted
+upscale_store(
+    sys.argv[1], sys.argv[2], block=64, disparity=(-1, 1), patch=3, iterations=1, proximal_steps=1, cg_iterations=1
+)
+print(len(held), min(held[2:6]), max(held[-8:]))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is told what not to keep")
+def test_what_is_held_between_blocks_does_not_grow_with_their_number(tmp_path):
+    rng = np.random.default_rng(0)
+    sf.write(sf.LightField(rng.integers(0, 256, (5, 5, 320, 448, 1), np.uint8)), tmp_path / "in.zarr")
+    command = [sys.executable, "-c", _HELD, tmp_path / "in.zarr", tmp_path / "out.zarr"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    blocks, early, late = int(said[0]), float(said[1]), float(said[2])
+    assert blocks == 35
+    # megabytes; 120 more before the C library was told
+    assert late < early + 60, f"{early} MB after the first blocks, {late} MB after the last"

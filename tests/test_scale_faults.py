@@ -314,3 +314,25 @@ def test_the_disk_full(calm, small_disk, on_cluster, request):
     done = upscale_store(folder / "in.zarr", small_disk / "out.zarr", **ASKED)
     assert done.repeated >= 1
     assert content(small_disk / "out.zarr") == want
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_script_that_starts_workers(calm, tmp_path, guarded):
+    folder, want = calm
+    call = f"sf.upscale_store({str(folder / 'in.zarr')!r}, 'out.zarr', workers=2, **{ASKED!r})"
+    script = tmp_path / "script.py"
+    guard = "if __name__ == '__main__': " if guarded else ""
+    script.write_text(f"import sharpfield as sf\n{guard}{call}\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+    )
+    if guarded:
+        assert done.returncode == 0
+        assert content(tmp_path / "out.zarr") == want
+    else:
+        # each worker would run the script that starts workers; one error that says what to do, and nothing is left
+        assert done.returncode == 1
+        last = done.stderr.strip().splitlines()[-1]
+        assert re.match(r"sharpfield\.errors\.SharpfieldError: .* could not be started .*__main__", last)
+        assert done.stderr.count("sharpfield.errors") == 1
+        assert os.listdir(tmp_path) == ["script.py"]

@@ -6,6 +6,7 @@ Tasks are handed over as the workers can take them: a job of a million blocks ho
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -21,6 +22,14 @@ from sharpfield.scale.work import Outcome, Task, run_task
 _AHEAD = 4
 _BATCH = 64
 _WAIT = 20  # seconds that a scheduler has to answer
+
+# Dask looks at what it does a hundred times a second, and at its memory; nobody sees that of a cluster of our own
+_UNWATCHED = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.scheduler.active-memory-manager.start": False,
+}
 
 Done = Callable[[Task, Outcome], None]
 
@@ -159,7 +168,7 @@ def connected(scheduler: str | None, workers: int | None, threads: int | None) -
     """
     _dask()
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise SharpfieldError(
             "workers and clusters need Dask's distributed scheduler: pip install 'sharpfield[scale]'"
@@ -171,18 +180,7 @@ def connected(scheduler: str | None, workers: int | None, threads: int | None) -
         stack.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{_WAIT}s"}))
         if scheduler is None:
             place = stack.enter_context(tempfile.TemporaryDirectory(prefix="sharpfield-dask-"))
-            cluster = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                # the budget is kept by the size of the blocks
-                memory_limit=0,
-                dashboard_address=None,
-                # it serves its state over HTTP all the same: here only, and at any port, so that two runs do not meet
-                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-                local_directory=place,
-                silence_logs=logging.CRITICAL,
-            )
+            cluster = local_cluster(workers or 1, place)
             stack.callback(cluster.close, timeout=5)
             address: Any = cluster
         else:
@@ -194,6 +192,47 @@ def connected(scheduler: str | None, workers: int | None, threads: int | None) -
             raise OptionError(f"--scheduler {scheduler}: cannot be reached ({reason})") from error
         stack.callback(client.close, timeout=5)
         yield client
+
+
+def leave_if_starting() -> None:
+    """End a worker process that, as it starts, runs the script that started it; the parent says what to do."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise SystemExit(1)
+
+
+def local_cluster(workers: int, place: str) -> Any:
+    """Start a scheduler in this process and so many worker processes beside it.
+
+    Parameters
+    ----------
+    workers
+        How many processes.
+    place
+        A folder for what Dask may want to store.
+    """
+    import dask
+    from distributed import LocalCluster
+
+    # the workers get these with the rest of the configuration
+    with dask.config.set(_UNWATCHED):
+        try:
+            return LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                # the budget is kept by the size of the blocks
+                memory_limit=0,
+                dashboard_address=None,
+                # it serves its state over HTTP all the same: here only, at any port, so that two runs do not meet
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+                local_directory=place,
+                silence_logs=logging.CRITICAL,
+            )
+        except RuntimeError as error:
+            raise SharpfieldError(
+                f"the worker processes could not be started ({error}); in a script, call this below "
+                "`if __name__ == '__main__':`, since each of them reads the script anew"
+            ) from None
 
 
 def threads_each(workers: int, threads: int | None) -> int:

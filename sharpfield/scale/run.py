@@ -19,7 +19,7 @@ from sharpfield.io.zarr_store import create, zarr_library
 from sharpfield.lightfield import LightField
 from sharpfield.observe import Camera, whole_factor
 from sharpfield.progress import Progress, ProgressCallback, part, silent
-from sharpfield.scale.engine import SchedulerGoneError, connected, run_here, run_on_cluster, threads_each
+from sharpfield.scale import engine
 from sharpfield.scale.journal import RUN, Journal, attributes, settle, store, versions
 from sharpfield.scale.plan import Member, Plan, Request, check_request, each_budget, members, plan_blocks
 from sharpfield.scale.work import Outcome, Task, files_digest, input_digest, plain
@@ -104,6 +104,7 @@ def upscale_store(
         Told how far it is.
     """
     began = time.perf_counter()
+    engine.leave_if_starting()
     zarr_library()
     _check(workers, scheduler, threads, block)
     if isinstance(disparity, str):
@@ -132,15 +133,15 @@ def upscale_store(
             job = _Job(journal, request, found, budget, block, progress or silent, overwrite)
             if workers is None and scheduler is None:
                 job.threads = threads
-                run_here(job.tasks(), job.done, job.inside)
+                engine.run_here(job.tasks(), job.done, job.inside)
             else:
                 job.threads = (
-                    threads_each(workers, threads) if scheduler is None and workers else threads or 1
+                    engine.threads_each(workers, threads) if scheduler is None and workers else threads or 1
                 )
-                with connected(scheduler, workers, threads) as client:
-                    run_on_cluster(job.tasks(), job.done, client)
+                with engine.connected(scheduler, workers, threads) as client:
+                    engine.run_on_cluster(job.tasks(), job.done, client)
             job.finish()
-    except SchedulerGoneError as error:
+    except engine.SchedulerGoneError as error:
         name = scheduler or "of the local workers"
         raise SharpfieldError(
             f"the scheduler {name} is gone; what is done is kept: the same command goes on with it"

@@ -165,15 +165,24 @@ def _give_memory_back() -> None:
 
 
 def _c_library() -> Any:
-    """Return the C library where it can be told to give memory back (glibc), else None."""
+    """Return the C library where it can be told to give memory back (glibc), else None.
+
+    It is also told what not to keep: of what a thread frees last, `malloc_trim` gives nothing back, and the library
+    would by itself keep up to 64 MB of it for each of some threads.
+    """
     try:
         library = ctypes.CDLL(None)
         library.malloc_trim.argtypes = [ctypes.c_size_t]
+        library.mallopt.argtypes = [ctypes.c_int, ctypes.c_int]
     except (OSError, TypeError, AttributeError):  # another system, another C library
         return None
+    for parameter, size in _KEPT:
+        library.mallopt(parameter, size)
     return library
 
 
+# M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h, in bytes; larger than what a step of the solver takes
+_KEPT = ((-1, 8 << 20), (-3, 4 << 20))
 _C_LIBRARY = _c_library()
 
 
