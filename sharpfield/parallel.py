@@ -71,8 +71,7 @@ class Workers:
 class Scratch:
     """Arrays of one shape for tasks to work in, as many as run at a time.
 
-    A new array for every task would be memory that the system has to clear first; on large views that took a quarter
-    of the time.
+    A new array for every task would be memory that the system has to clear first.
 
     Parameters
     ----------
