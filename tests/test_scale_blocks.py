@@ -65,6 +65,9 @@ def test_memory_is_given_back_after_every_block(tmp_path, monkeypatch):
         def malloc_trim(self, padding):
             self.given_back += 1
 
+        def mallopt(self, parameter, size):
+            """Be told what not to keep."""
+
     library = Library()
     monkeypatch.setattr("sharpfield.scale.work._C_LIBRARY", library)
     sf.write(scene(), tmp_path / "in.zarr")

@@ -10,18 +10,9 @@ from sharpfield.sharp.disparity import kernels as sweeping
 from sharpfield.sharp.disparity import moved
 from sharpfield.sharp.disparity.sweep import _guided
 
-# step (y, x) a pixel of disparity, and offset (y, x); halves and eighths, so that a table of 1024 phases is exact
-WAYS = [(0, 0, 0, 0), (1, -2, 0.25, -0.5), (-1.5, 0.5, -0.375, 0), (0, 2, 1.5, 0.125), (9, -9, 0, 0)]
-SIZES = [(4, 5), (7, 4), (5, 9)]  # of the samples
-
 
 def random(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).random(shape, np.float32)
-
-
-def disparities(*shape: int, seed: int = 0) -> np.ndarray:
-    """Disparities from -2 to 2 in steps of a sixteenth."""
-    return (np.random.default_rng(seed).integers(-32, 33, shape) / 16).astype(np.float32)
 
 
 # --- sweep -------------------------------------------------------------------------------------------------------

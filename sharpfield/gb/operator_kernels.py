@@ -41,7 +41,8 @@ def touch(image, y):
     """Read one pixel of each cache line of a row (if there is such a row), so that it is in the cache when needed.
 
     What is gathered along displacements comes from a dozen rows in no order that the processor could foresee: without
-    this, views larger than the cache took half as long again a pixel. The sum is returned so that it is not left out.
+    this, the Laplacian took 17 ns a pixel instead of 11.5 on views larger than the cache. The sum is returned so that
+    the reading is not left out.
     """
     total = np.float32(0)
     if 0 <= y < image.shape[0]:

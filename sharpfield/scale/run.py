@@ -104,7 +104,8 @@ def upscale_store(
         Told how far it is.
     """
     began = time.perf_counter()
-    engine.leave_if_starting()
+    if workers is not None:
+        engine.leave_if_starting()
     zarr_library()
     _check(workers, scheduler, threads, block)
     if isinstance(disparity, str):

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,7 @@ class Outcome:
 def run_task(task: Task, progress: ProgressCallback = silent) -> Outcome:
     """Do a block; whatever goes wrong becomes part of the outcome, so that the other blocks are done."""
     began = time.perf_counter()
+    _keep_little_memory()
     try:
         try:
             _upscale_block(task, progress)
@@ -164,20 +166,26 @@ def _give_memory_back() -> None:
         _C_LIBRARY.malloc_trim(0)
 
 
-def _c_library() -> Any:
-    """Return the C library where it can be told to give memory back (glibc), else None.
+@cache
+def _keep_little_memory() -> None:
+    """Tell the C library, once in a process, what not to keep of freed memory.
 
-    It is also told what not to keep: of what a thread frees last, `malloc_trim` gives nothing back, and the library
-    would by itself keep up to 64 MB of it for each of some threads.
+    Of what a thread frees last, `malloc_trim` gives nothing back, and the library would by itself keep up to 64 MB of
+    it for each of some threads.
     """
+    if _C_LIBRARY is not None:
+        for parameter, size in _KEPT:
+            _C_LIBRARY.mallopt(parameter, size)
+
+
+def _c_library() -> Any:
+    """Return the C library where it can be told to give memory back (glibc), else None."""
     try:
         library = ctypes.CDLL(None)
         library.malloc_trim.argtypes = [ctypes.c_size_t]
         library.mallopt.argtypes = [ctypes.c_int, ctypes.c_int]
     except (OSError, TypeError, AttributeError):  # another system, another C library
         return None
-    for parameter, size in _KEPT:
-        library.mallopt(parameter, size)
     return library
 
 
